@@ -22,11 +22,12 @@ struct Rows {
   __device__ __forceinline__ Key at(long long row, long long i) const { return from ? from[row * cols + i] : keyed(x[row * cols + i], static_cast<unsigned>(i), descending); }
 };
 
-// `length`: of the rows of x, which `cols` is not where keys are sorted.
+// `length`: of the rows of x, which `cols` is not where keys are sorted. Values come from their places: kernels that leave keys have orders of their own.
 template <class T>
 __device__ __forceinline__ void put(const Rows<T>& r, long long row, long long length, long long at, Key key) {
-  r.values[at] = element_of(key, r.x + row * length, r.descending);
-  r.indices[at] = static_cast<int>(static_cast<unsigned>(key));
+  const unsigned place = static_cast<unsigned>(key);
+  r.values[at] = r.x[row * length + place];
+  r.indices[at] = static_cast<int>(place);
 }
 
 // grid: rows. A row has at most as many keys as a block, eight per thread.

@@ -88,9 +88,6 @@ struct Shared {
   Key last;
 };
 
-// Not inlined: its code is long and seldom needed.
-__device__ __noinline__ void sort_all(Key* keys) { sort_block(keys); }
-
 // Sorts n keys in shared memory and hands each rank below k with its key to put.
 template <class Put>
 __device__ __forceinline__ void in_order(Shared& s, int n, int k, Put put) {
@@ -102,7 +99,7 @@ __device__ __forceinline__ void in_order(Shared& s, int n, int k, Put put) {
     return;
   }
   for (int i = n + threadIdx.x; i < MOST; i += THREADS) s.keys[spread(i)] = LAST;
-  sort_all(s.keys);
+  sort_block(s.keys);
   for (int i = threadIdx.x; i < k; i += THREADS) put(i, s.keys[spread(i)]);
 }
 
@@ -163,40 +160,34 @@ __device__ __forceinline__ void of_block(const Out<E>& out, Key* to, unsigned* a
     __syncthreads();
     return s.count;
   };
-  if (threadIdx.x == 0) s.sums[0] = 0;
-  int count;
-  // One loop, so that what it takes is there once.
-  for (bool exact = n > k && k > THREADS / 2;; exact = true) {
-    Bound bound = {best::NONE - 1, best::NONE};
-    if (exact) {
-      __syncthreads();
-      int turn = 0;
-      bound = best::exact_bound<E>(k, [&](auto holds) {
-        int own = 0;
+  int count = MOST + 1;
+  if (n <= k) count = collect({best::NONE - 1, best::NONE});
+  else if (k <= THREADS / 2) count = collect({bound_of<E>(s, least, k), best::NONE});
+  if (count > MOST) {
+    if (threadIdx.x == 0) s.sums[0] = 0;
+    __syncthreads();
+    int turn = 0;
+    count = collect(best::exact_bound<E>(k, [&](auto holds) {
+      int own = 0;
 #pragma unroll
-        for (int j = 0; j < R; j++) own += holds(held.word[j], Held<E, R>::place(j, threadIdx.x, THREADS));
-        own = warp_reduce(own, [](int a, int b) { return a + b; });
-        // Three sums in turn, so that one barrier is enough: the next one was read before the last.
-        const int now = turn, next = turn == 2 ? 0 : turn + 1;
-        turn = next;
-        if (threadIdx.x == 0) s.sums[next] = 0;
-        if (lane == 0) atomicAdd(&s.sums[now], own);
-        __syncthreads();
-        return s.sums[now];
-      });
-    } else if (n > k) {
-      bound.word = bound_of<E>(s, least, k);
-    }
-    count = collect(bound);
-    if (count <= MOST) break;
+      for (int j = 0; j < R; j++) own += holds(held.word[j], Held<E, R>::place(j, threadIdx.x, THREADS));
+      own = warp_reduce(own, [](int a, int b) { return a + b; });
+      // Three sums in turn, so that one barrier is enough: the next one was read before the last.
+      const int now = turn, next = turn == 2 ? 0 : turn + 1;
+      turn = next;
+      if (threadIdx.x == 0) s.sums[next] = 0;
+      if (lane == 0) atomicAdd(&s.sums[now], own);
+      __syncthreads();
+      return s.sums[now];
+    }));
+  }
+  if (parts == 1) {
+    in_order(s, count, k, [&](int rank, Key key) { out.put(row, rank, key); });
+    return;
   }
   Key* const of_row = to + row * parts * k;
   Key* const own = of_row + static_cast<long long>(blockIdx.x % parts) * k;
-  in_order(s, count, k, [&](int rank, Key key) {
-    if (parts == 1) out.put(row, rank, key);
-    else own[rank] = key;
-  });
-  if (parts == 1) return;
+  in_order(s, count, k, [&](int rank, Key key) { own[rank] = key; });
   for (int i = count + threadIdx.x; i < k; i += THREADS) own[i] = LAST;
   if (!arrived || !last_to_arrive(&arrived[row], parts)) return;
   // No key after the last that some part leaves is among the first of the row.

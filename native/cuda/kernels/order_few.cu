@@ -1,6 +1,6 @@
 // sort and topk of few rows, a thread for each word: little code, for a call of few rows waits for its instructions too.
 //   order_rank_<bits>     rows of up to 256: each thread counts the words below its own
-//   order_threads_<bits>  rows of up to 1024: a bitonic sort, between lanes by shuffles, between warps through shared memory
+//   order_threads_<bits>  rows of up to 512: a bitonic sort, between lanes by shuffles, between warps through shared memory
 // 16: f16 and bf16; 32: f32. grid: rows.
 #include "order/network.cuh"
 #include "order/words.cuh"
@@ -42,7 +42,7 @@ __device__ __forceinline__ void rank_row(const E* x, E* values, int* indices, in
 template <class E>
 __device__ __forceinline__ void sort_threads(const E* x, E* values, int* indices, int cols, int keep, words::Order order) {
   using W = words::Word<E>;
-  __shared__ W passed[2][1024];
+  __shared__ W passed[2][512];
   const E* const row = x + static_cast<long long>(blockIdx.x) * cols;
   W own = own_word(row, cols, order);
   const int t = threadIdx.x, size = blockDim.x;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void sort_threads(const E* x, E* values, int* indices
   extern "C" __global__ void __launch_bounds__(256) order_rank_##bits(const E* x, E* values, int* indices, int cols, int keep, unsigned infinity, unsigned flip) {      \
     rank_row(x, values, indices, cols, keep, {infinity, flip});                                                                                                         \
   }                                                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(1024) order_threads_##bits(const E* x, E* values, int* indices, int cols, int keep, unsigned infinity, unsigned flip) {  \
+  extern "C" __global__ void __launch_bounds__(512) order_threads_##bits(const E* x, E* values, int* indices, int cols, int keep, unsigned infinity, unsigned flip) {  \
     sort_threads(x, values, indices, cols, keep, {infinity, flip});                                                                                                     \
   }
 FEW(16, unsigned short)

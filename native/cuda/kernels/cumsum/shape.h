@@ -1,4 +1,4 @@
-// Which cumsum takes whole rows of a tile in shared memory. Pure; see plan_test.cc.
+// Which cases of cumsum take whole rows in shared memory. Pure; see test/order_test.cc.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct CumsumTile {
   int64_t shared = 0;
 };
 
-// `lanes`: elements of 16 bytes. Few rows wait for each other less by a warp each.
+// `lanes`: elements of 16 bytes. Fewer elements than a tile for each multiprocessor take the other kernels.
 inline CumsumTile cumsum_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   if (cols > cumsum_tile_columns || rows * cols < cumsum_tile * sm_count) return {};
   const int64_t part = std::max(lanes, cumsum_tile / cols / lanes * lanes);

@@ -1,4 +1,4 @@
-// Which kernels order rows. Pure; see plan_test.cc for what holds over the range.
+// Which kernels order rows. Pure; see test/order_test.cc for what holds over the range.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -39,9 +39,8 @@ inline OrderShape network_shape(int64_t cols) {
 }
 inline int64_t network_columns(int64_t element_bytes) { return element_bytes == 2 ? 1024 : 512; }
 
-// rank, threads: where every row finds a place at once, a thread for each element is sooner done than a network, most of whose time are its instructions' way from
-// memory.
-constexpr int64_t rank_columns = 128, threads_columns = 1024, resident_threads = 2048;
+// rank, threads: rows that all fit the GPU at once. Their code is short: most of the time of a network that runs once is the transfer of its instructions.
+constexpr int64_t rank_columns = 256, threads_columns = 512, resident_threads = 2048;
 inline OrderShape few_shape(int sm_count, int64_t rows, int64_t cols) {
   if (cols > threads_columns) return {OrderKind::network};
   const OrderKind kind = cols <= rank_columns ? OrderKind::rank : OrderKind::threads;
@@ -53,7 +52,7 @@ inline OrderShape few_shape(int sm_count, int64_t rows, int64_t cols) {
 
 // best_warp, best: a row may start anywhere within 16 bytes.
 constexpr int64_t best_threads = 256, best_joined = 2048;  // keys of all parts of a row
-// Of more, every element is met again for each bit of the bound: a block sorts such rows sooner, where it holds them.
+// For a larger k, each bit of the bound takes a pass over the elements: sorting the row in a block is faster where the block holds it.
 constexpr int64_t best_kept = best_threads / 2;
 inline int64_t best_capacity(int64_t threads, int each, int64_t element_bytes) { return threads * each - (16 / element_bytes - 1); }
 inline int best_each(int64_t threads, int64_t n, int64_t element_bytes) {
@@ -74,10 +73,13 @@ inline OrderShape best_shape(int sm_count, int64_t rows, int64_t cols, int64_t k
 
 // block: a multiple of 32 threads.
 constexpr int64_t block_columns = 16384;
-inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols) {
-  // Many rows gain by fewer threads that count more, few rows by more threads.
-  const int each = cols <= 4096 || (cols <= 8192 && rows < sm_count * 2) ? 8 : 16;
-  return {OrderKind::block, each, static_cast<int>((cols + 32 * each - 1) / (32 * each) * 32), cols};
+inline bool few_rows(int sm_count, int64_t rows) { return rows < int64_t{sm_count} * 2; }
+inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {
+  const auto padded = [&](int64_t each) { return (cols + 32 * each - 1) / (32 * each) * 32 * each; };
+  // Few rows gain from more threads, many rows from more words of a thread where these are not padding.
+  const bool many = !few_rows(sm_count, rows) && (element_bytes == 2 ? padded(16) == padded(8) : cols > 4096);
+  const int each = cols <= 8192 && !many ? 8 : 16;
+  return {OrderKind::block, each, static_cast<int>(padded(each) / each), cols};
 }
 // Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
 inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return int64_t{s.each} * s.threads * 2 * element_bytes + (s.threads / 32 + 1) * 1024; }
@@ -86,12 +88,12 @@ inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return
 inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
-  if (cols <= network_columns(element_bytes)) return network_shape(cols);
+  if (cols <= (few_rows(sm_count, rows) ? threads_columns : network_columns(element_bytes))) return network_shape(cols);
   if (keep <= (cols <= block_columns ? best_kept : most_selected) && keep * 4 <= cols) {
     const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
     if (best.parts * keep <= largest_tile) return best;
   }
-  if (cols <= block_columns) return block_shape(sm_count, rows, cols);
+  if (cols <= block_columns) return block_shape(sm_count, rows, cols, element_bytes);
   return {keep <= most_selected ? OrderKind::select : OrderKind::radix};
 }
 
