@@ -77,13 +77,13 @@ __device__ __forceinline__ void store_rows(const T* sums, const long long* place
 
 #endif
 
-// A tile of BM filters by BN outputs; a warp group has MI x 64 of the filters, and all outputs where WM is 2, else half of them. grid: (tiles, those of filters first; groups *
+// A tile of BM filters by BN outputs: a warp group has 64 filters and all outputs where there are 128 filters, else half of the outputs. grid: (tiles, those of filters first; groups *
 // splits). `shares`: sums of each share, [splits] outputs, where there are several.
-template <class T, int BM, int BN, int WM, int STAGES, int GRAIN>
+template <class T, int BM, int BN, int STAGES, int GRAIN>
 __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __restrict__ filters, T* __restrict__ out, const PackedConv& s, float* __restrict__ shares, int splits, int tiles) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int WIDTH = WM == 2 ? BN : BN / 2, MI = BM / 64 / WM, SUMS = WIDTH / 2, A_BYTES = BM * ROW, BYTES = (BM + BN) * ROW, PIECES = 8 / GRAIN, STEP = 8 * PIECES;
-  static_assert(BN % ROWS == 0 && BM % ROWS == 0 && BN <= THREADS && MI >= 1);
+  constexpr int SIDES = BM / 64, WIDTH = SIDES == 2 ? BN : BN / 2, SUMS = WIDTH / 2, A_BYTES = BM * ROW, BYTES = (BM + BN) * ROW, PIECES = 8 / GRAIN, STEP = 8 * PIECES;
+  static_assert(BN % ROWS == 0 && BN <= THREADS);
   extern __shared__ __align__(1024) char shared[];
   __shared__ long long places[BN];
   const uint32_t base = (shared_address(shared) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
@@ -144,22 +144,18 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     if (i < steps) load(i);
     copy_commit();
   }
-  float sums[MI][SUMS];
+  float sums[SUMS];
   const int side = warp / 4;
   int stage = 0, ahead = STAGES - 2;
   for (int i = 0; i < steps; i++) {
     copy_wait<STAGES - 3>();
     fence_shared_for_async();
     __syncthreads();
-    const uint32_t a = base + stage * BYTES + (WM == 2 ? side * MI * 64 * ROW : 0), b = base + stage * BYTES + A_BYTES + (WM == 2 ? 0 : side * WIDTH * ROW);
-#pragma unroll
-    for (int m = 0; m < MI; m++) settle(sums[m]);
+    const uint32_t a = base + stage * BYTES + (SIDES == 2 ? side * 64 * ROW : 0), b = base + stage * BYTES + A_BYTES + (SIDES == 2 ? 0 : side * WIDTH * ROW);
+    settle(sums);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-#pragma unroll
-      for (int m = 0; m < MI; m++)
-        WarpGroupProduct<SUMS>::template shared<0>(sums[m], wgmma_descriptor(a + m * 64 * ROW + k * 32, 16, 1024), wgmma_descriptor(b + k * 32, 16, 1024), i + k, T());
+    for (int k = 0; k < 4; k++) WarpGroupProduct<SUMS>::template shared<0>(sums, wgmma_descriptor(a + k * 32, 16, 1024), wgmma_descriptor(b + k * 32, 16, 1024), i + k, T());
     wgmma_commit();
     // All warp groups are done with the stage before the last one: the next goes there.
     if (i + STAGES - 2 < steps) load(ahead);
@@ -169,8 +165,7 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     if (++ahead == STAGES) ahead = 0;
   }
   wgmma_wait<0>();
-#pragma unroll
-  for (int m = 0; m < MI; m++) settle(sums[m]);
+  settle(sums);
   copy_wait<0>();
   __syncthreads();
 
@@ -179,17 +174,15 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     using To = decltype(pointee(to_outputs));
     To* rows = reinterpret_cast<To*>(shared + (base - shared_address(shared)));
 #pragma unroll
-    for (int m = 0; m < MI; m++)
+    for (int half = 0; half < 2; half++) {
+      To* at = rows + ((SIDES == 2 ? side * 64 : 0) + warp % 4 * 16 + half * 8 + lane / 4) * (BN + 8) + (SIDES == 2 ? 0 : side * WIDTH) + lane % 4 * 2;
 #pragma unroll
-      for (int half = 0; half < 2; half++) {
-        To* at = rows + ((WM == 2 ? side * MI * 64 : 0) + m * 64 + warp % 4 * 16 + half * 8 + lane / 4) * (BN + 8) + (WM == 2 ? 0 : side * WIDTH) + lane % 4 * 2;
-#pragma unroll
-        for (int j = 0; j < SUMS / 4; j++) {
-          const float u = sums[m][j * 4 + half * 2], v = sums[m][j * 4 + half * 2 + 1];
-          if constexpr (sizeof(To) == 4) *reinterpret_cast<float2*>(at + j * 8) = make_float2(u, v);
-          else *reinterpret_cast<uint32_t*>(at + j * 8) = pack_pair(u, v, To());
-        }
+      for (int j = 0; j < SUMS / 4; j++) {
+        const float u = sums[j * 4 + half * 2], v = sums[j * 4 + half * 2 + 1];
+        if constexpr (sizeof(To) == 4) *reinterpret_cast<float2*>(at + j * 8) = make_float2(u, v);
+        else *reinterpret_cast<uint32_t*>(at + j * 8) = pack_pair(u, v, To());
       }
+    }
     __syncthreads();
     To* first_filter = to_outputs + static_cast<long long>(filter0) * s.plane;
     const int left = min(BM, s.filters - filter0);
@@ -204,15 +197,14 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
 
 }  // namespace
 
-#define CONVOLUTION(T, BM, BN, WM, STAGES, GRAIN, BLOCKS)                                                                                                                                  \
+#define CONVOLUTION(T, BM, BN, STAGES, GRAIN, BLOCKS)                                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256, BLOCKS) convolution_wgmma_##T##_##BM##x##BN##x##STAGES##_##GRAIN(const T* x, const T* filters, T* out, const PackedConv s, float* shares, \
                                                                                                                    int splits, int tiles) {                                                  \
-    convolve<T, BM, BN, WM, STAGES, GRAIN>(x, filters, out, s, shares, splits, tiles);                                                                                                     \
+    convolve<T, BM, BN, STAGES, GRAIN>(x, filters, out, s, shares, splits, tiles);                                                                                                         \
   }
-#define CONVOLUTIONS(T, GRAIN)                                                                                                                                    \
-  CONVOLUTION(T, 64, 128, 1, 4, GRAIN, 2) CONVOLUTION(T, 64, 128, 1, 8, GRAIN, 1) CONVOLUTION(T, 64, 192, 1, 3, GRAIN, 2) CONVOLUTION(T, 64, 192, 1, 6, GRAIN, 1)    \
-  CONVOLUTION(T, 64, 256, 1, 4, GRAIN, 1) CONVOLUTION(T, 128, 128, 2, 3, GRAIN, 2) CONVOLUTION(T, 128, 128, 2, 6, GRAIN, 1) CONVOLUTION(T, 128, 256, 2, 4, GRAIN, 1) \
-  CONVOLUTION(T, 256, 128, 2, 4, GRAIN, 1)
+#define CONVOLUTIONS(T, GRAIN)                                                                                                                                 \
+  CONVOLUTION(T, 64, 128, 4, GRAIN, 2) CONVOLUTION(T, 64, 128, 8, GRAIN, 1) CONVOLUTION(T, 64, 192, 3, GRAIN, 2) CONVOLUTION(T, 64, 192, 6, GRAIN, 1) \
+  CONVOLUTION(T, 128, 128, 3, GRAIN, 2) CONVOLUTION(T, 128, 256, 4, GRAIN, 1)
 CONVOLUTIONS(f16, 8)
 CONVOLUTIONS(f16, 4)
 CONVOLUTIONS(bf16, 8)
