@@ -47,12 +47,12 @@ void plan_mma(Planner& p, const ConvSizes& s, int axes, const ConvShape& shape) 
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-// Shares are as many as a launch can hold beside the groups.
 void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
   const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
   const ConvTile& tile = *tiling.tile;
   const PackedConv& c = packed.conv;
-  const int64_t splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups), tiles = ceil_div(shape.filters, tile.filters);
+  // As many shares as a launch can hold beside the groups, none of them empty.
+  const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
   const std::string grain = std::to_string(packed.grain);
   p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), p.input(1), input, filters, s, packed.packing, c);

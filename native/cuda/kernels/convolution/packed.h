@@ -48,14 +48,13 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   const auto extent = [&](const ConvAxis& axis) { return int64_t{axis.output - 1} * s.stride + int64_t{s.dilation} * (axis.kernel - 1) + 1; };
   const int64_t depth = extent(s.depth), height = extent(s.height), width = extent(s.width), plane = int64_t{s.depth.output} * s.height.output * s.width.output, columns = s.batch * plane;
   conv_runs(c, up(channels, grain), 64 / grain);
-  // What the kernels count with 32 bits.
+  // What the kernels count with 32 bits, and 4 GiB of packed input.
   constexpr int64_t most = int64_t{1} << 31;
-  constexpr double most_pieces = 2e9;
+  constexpr double most_elements_packed = 2147483648.0;
   const int64_t terms = c.pieces * taps, pitch = up(terms, 8 / grain) * (8 / grain);
   const double positions = static_cast<double>(depth) * static_cast<double>(height) * static_cast<double>(width), input = static_cast<double>(s.batch) * s.channels * s.depth.input * s.height.input * s.width.input;
   constexpr double most_growth = 16;
-  if (taps > most_packed_taps || terms >= int64_t{1} << 26 || columns >= most - 512 || s.groups > 65'535 || positions * static_cast<double>(images * c.pieces) > most_pieces ||
-      positions * static_cast<double>(images * c.pieces * grain) > most_growth * input + (1 << 20))
+  if (taps > most_packed_taps || terms >= int64_t{1} << 26 || columns >= most - 512 || s.groups > 65'535 || positions * static_cast<double>(images * c.pieces * grain) > std::min(most_elements_packed, most_growth * input + (1 << 20)))
     return p;
   const int64_t padded = depth * height * width;
   c.groups = s.groups;

@@ -113,7 +113,7 @@ void packed() {
            c.pitch >= c.terms && c.pitch * p.grain % 8 == 0;
     const auto last = [&](const ConvAxis& a) { return int64_t{a.output - 1} * s.stride + int64_t{a.kernel - 1} * s.dilation; };
     const int64_t at = last(s.depth) * c.slab + last(s.height) * c.line + last(s.width) * c.pieces + c.pieces - 1;
-    windows = windows && at == int64_t{c.image} - 1 && int64_t{c.image} == padded * c.pieces && static_cast<double>(c.image) * s.batch * s.groups < 4e9 && p.input_elements == int64_t{c.image} * s.batch * s.groups * p.grain;
+    windows = windows && at == int64_t{c.image} - 1 && int64_t{c.image} == padded * c.pieces && p.input_elements <= int64_t{1} << 31 && p.input_elements == int64_t{c.image} * s.batch * s.groups * p.grain;
     tiles = tiles && (p.grain == 4 ? k.tiles_channels == 1 && k.position_bits == 10 : int64_t{k.tile_channels} * ((1 << k.position_bits) + 2) <= 8192 && k.position_bits <= 8) && k.tiles_positions << k.position_bits >= padded && (k.tiles_positions - 1) << k.position_bits < padded &&
             k.tile_channels % p.grain == 0 && int64_t{k.tiles_channels} * k.tile_channels >= int64_t{c.pieces} * p.grain && int64_t{k.tiles_channels - 1} * k.tile_channels < int64_t{c.pieces} * p.grain && p.blocks <= Launch::max_blocks_x;
     filters = filters && int64_t{k.block_filters} * k.block_channels * k.taps <= 8192 && int64_t{k.filter_parts} * k.block_channels >= channels && int64_t{k.filter_parts - 1} * k.block_channels < channels &&
