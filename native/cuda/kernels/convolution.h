@@ -24,6 +24,18 @@ struct PackedConv {
   unsigned tap_depth, tap_height, tap_width;      // pieces from one element of the kernel to the next
 };
 
+// A number that others, less than 2^31, are divided by: a product and a shift instead of the 20 instructions of a division.
+struct ConvDivisor {
+  unsigned factor, shift;
+
+#ifdef __CUDACC__
+  __device__ __forceinline__ int quotient(int n) const { return static_cast<int>(static_cast<unsigned long long>(n) * factor >> shift); }
+#endif
+};
+struct ConvDivisors {
+  ConvDivisor plane, area, width, run, kernel_width, kernel_height, kernel_depth;
+};
+
 // How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions, the others `block_filters` filters or `block_channels`
 // channels of one.
 struct ConvPacking {

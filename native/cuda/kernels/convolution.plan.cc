@@ -56,10 +56,9 @@ void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const 
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
   const std::string grain = std::to_string(packed.grain);
   p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), p.input(1), input, filters, s, packed.packing, c);
-  // Stages of 128 bytes of the sum, whose swizzle repeats every 1024 bytes.
   const unsigned shared = conv_wgmma_shared(tile);
   p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
-           p.output(), c, shares, static_cast<int>(splits), static_cast<int>(tiles))
+           p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
       .early(p.device);
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }

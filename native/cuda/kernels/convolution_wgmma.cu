@@ -17,12 +17,12 @@ constexpr int THREADS = 256, ROW = 128, ROWS = THREADS / 8;  // bytes of the sum
 struct Place {
   int at, channel, w, h, d, run;
 
-  __device__ __forceinline__ Place(const PackedConv& s, int piece) : at(piece) {
-    const int tap = piece / s.run, row = tap / s.kernel_width, slab = row / s.kernel_height;
+  __device__ __forceinline__ Place(const PackedConv& s, const ConvDivisors& by, int piece) : at(piece) {
+    const int tap = by.run.quotient(piece), row = by.kernel_width.quotient(tap), slab = by.kernel_height.quotient(row);
     channel = piece - tap * s.run;
     w = tap - row * s.kernel_width;
     h = row - slab * s.kernel_height;
-    run = slab / s.kernel_depth;
+    run = by.kernel_depth.quotient(slab);
     d = slab - run * s.kernel_depth;
   }
   __device__ __forceinline__ unsigned offset(const PackedConv& s) const { return d * s.tap_depth + h * s.tap_height + w * s.tap_width + run * s.run + channel; }
@@ -80,7 +80,7 @@ __device__ __forceinline__ void store_rows(const T* sums, const long long* place
 // A tile of BM filters by BN outputs: a warp group has 64 filters and all outputs where there are 128 filters, else half of the outputs. grid: (tiles, those of filters first; groups *
 // splits). `shares`: sums of each share, [splits] outputs, where there are several.
 template <class T, int BM, int BN, int STAGES, int GRAIN>
-__device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __restrict__ filters, T* __restrict__ out, const PackedConv& s, float* __restrict__ shares, int splits, int tiles) {
+__device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __restrict__ filters, T* __restrict__ out, const PackedConv& s, const ConvDivisors& by, float* __restrict__ shares, int splits, int tiles) {
 #ifdef OPSCOPE_WGMMA
   constexpr int SIDES = BM / 64, WIDTH = SIDES == 2 ? BN : BN / 2, SUMS = WIDTH / 2, A_BYTES = BM * ROW, BYTES = (BM + BN) * ROW, PIECES = 8 / GRAIN, STEP = 8 * PIECES;
   static_assert(BN % ROWS == 0 && BN <= THREADS);
@@ -92,25 +92,25 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   const int all = (s.terms + STEP - 1) / STEP, each = (all + splits - 1) / splits, first = split * each, steps = min(each, all - first);
 
   if (thread < BN) {
-    const int c = column0 + thread, image = c / s.plane;
+    const int c = column0 + thread, image = by.plane.quotient(c);
     places[thread] = c < s.columns ? (static_cast<long long>(image) * s.groups + group) * s.filters * s.plane + (c - image * s.plane) : -1;
   }
   // This thread copies one 16-byte chunk of every ROWS-th row. Past the last output: that one again, whose sum is not written.
   const int chunk = thread % 8, row = thread / 8;
   const uint32_t to = base + row * ROW + (chunk ^ (row & 7)) * 16;
-  const int batch = s.columns / s.plane;
+  const int batch = by.plane.quotient(s.columns);
   unsigned origin[BN / ROWS];
 #pragma unroll
   for (int i = 0; i < BN / ROWS; i++) {
-    const int c = min(column0 + row + i * ROWS, s.columns - 1), image = c / s.plane, o = c - image * s.plane, d = o / s.area, in_area = o - d * s.area, h = in_area / s.width, w = in_area - h * s.width;
+    const int c = min(column0 + row + i * ROWS, s.columns - 1), image = by.plane.quotient(c), o = c - image * s.plane, d = by.area.quotient(o), in_area = o - d * s.area, h = by.width.quotient(in_area), w = in_area - h * s.width;
     origin[i] = (static_cast<unsigned>(group) * batch + image) * s.image + d * s.stride * s.slab + h * s.stride * s.line + w * s.stride * s.pieces;
   }
   const char* const windows = reinterpret_cast<const char*>(x);
   const char* from_filters = reinterpret_cast<const char*>(filters + (static_cast<long long>(group) * s.filters + filter0 + row) * s.pitch * GRAIN) + (static_cast<long long>(first) * 8 + chunk) * 16;
   const long long filter_rows = static_cast<long long>(ROWS) * s.pitch * GRAIN * 2;
   const int filters_left = s.filters - filter0 - row;
-  const Place step(s, STEP);
-  Place place = Place(s, first * STEP + chunk * PIECES), second = Place(s, first * STEP + chunk * PIECES + PIECES - 1);
+  const Place step(s, by, STEP);
+  Place place = Place(s, by, first * STEP + chunk * PIECES), second = Place(s, by, first * STEP + chunk * PIECES + PIECES - 1);
 
   const auto load = [&](int stage) {
     const uint32_t a = to + stage * BYTES, b = a + A_BYTES;
@@ -173,9 +173,12 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   const auto store = [&](auto* to_outputs) {
     using To = decltype(pointee(to_outputs));
     To* rows = reinterpret_cast<To*>(shared + (base - shared_address(shared)));
+    const int left = min(BM, s.filters - filter0);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      To* at = rows + ((SIDES == 2 ? side * 64 : 0) + warp % 4 * 16 + half * 8 + lane / 4) * (BN + 8) + (SIDES == 2 ? 0 : side * WIDTH) + lane % 4 * 2;
+      const int f = (SIDES == 2 ? side * 64 : 0) + warp % 4 * 16 + half * 8;
+      if (f >= left) break;
+      To* at = rows + (f + lane / 4) * (BN + 8) + (SIDES == 2 ? 0 : side * WIDTH) + lane % 4 * 2;
 #pragma unroll
       for (int j = 0; j < SUMS / 4; j++) {
         const float u = sums[j * 4 + half * 2], v = sums[j * 4 + half * 2 + 1];
@@ -185,7 +188,6 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     }
     __syncthreads();
     To* first_filter = to_outputs + static_cast<long long>(filter0) * s.plane;
-    const int left = min(BM, s.filters - filter0);
     if (s.plane % (16 / sizeof(To)) == 0) store_rows<16 / sizeof(To), BN>(rows, places, first_filter, left, s.plane);
     else if (s.plane % 2 == 0) store_rows<2, BN>(rows, places, first_filter, left, s.plane);
     else store_rows<1, BN>(rows, places, first_filter, left, s.plane);
@@ -198,9 +200,9 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
 }  // namespace
 
 #define CONVOLUTION(T, BM, BN, STAGES, GRAIN, BLOCKS)                                                                                                                                      \
-  extern "C" __global__ void __launch_bounds__(256, BLOCKS) convolution_wgmma_##T##_##BM##x##BN##x##STAGES##_##GRAIN(const T* x, const T* filters, T* out, const PackedConv s, float* shares, \
-                                                                                                                   int splits, int tiles) {                                                  \
-    convolve<T, BM, BN, STAGES, GRAIN>(x, filters, out, s, shares, splits, tiles);                                                                                                         \
+  extern "C" __global__ void __launch_bounds__(256, BLOCKS) convolution_wgmma_##T##_##BM##x##BN##x##STAGES##_##GRAIN(const T* x, const T* filters, T* out, const PackedConv s,                \
+                                                                                                                   const ConvDivisors by, float* shares, int splits, int tiles) {            \
+    convolve<T, BM, BN, STAGES, GRAIN>(x, filters, out, s, by, shares, splits, tiles);                                                                                                     \
   }
 #define CONVOLUTIONS(T, GRAIN)                                                                                                                                 \
   CONVOLUTION(T, 64, 128, 4, GRAIN, 2) CONVOLUTION(T, 64, 128, 8, GRAIN, 1) CONVOLUTION(T, 64, 192, 3, GRAIN, 2) CONVOLUTION(T, 64, 192, 6, GRAIN, 1) \

@@ -15,8 +15,15 @@ struct ConvPacked {
   int grain = 0;  // channels of a piece; 0 where kernels cannot take the convolution packed
   PackedConv conv = {};
   ConvPacking packing = {};
+  ConvDivisors divisors = {};
   int64_t input_elements = 0, filter_elements = 0, blocks = 0;  // of the copies, and what writes them
 };
+
+inline ConvDivisor conv_divisor(int by) {
+  unsigned bits = 0;
+  while (int64_t{1} << bits < by) bits++;
+  return {static_cast<unsigned>(up(int64_t{1} << (31 + bits), by)), 31 + bits};
+}
 
 // Pieces of a position, in runs of at most as many as a stage of the sum has; up to a ninth of them are added where that makes runs longer.
 inline void conv_runs(PackedConv& c, int64_t pieces, int64_t stage) {
@@ -73,6 +80,8 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   c.tap_width = static_cast<unsigned>(s.dilation * c.pieces);
   c.tap_height = static_cast<unsigned>(s.dilation) * c.line;
   c.tap_depth = static_cast<unsigned>(s.dilation) * c.slab;
+
+  p.divisors = {conv_divisor(c.plane), conv_divisor(c.area), conv_divisor(c.width), conv_divisor(c.run), conv_divisor(c.kernel_width), conv_divisor(c.kernel_height), conv_divisor(c.kernel_depth)};
 
   ConvPacking& k = p.packing;
   k.channels = static_cast<int>(channels);

@@ -95,6 +95,18 @@ void each_convolution(F f) {
                   }
 }
 
+// What a ConvDivisor stands for, as the kernels compute it.
+void divisors() {
+  bool right = true;
+  for (const int64_t by : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{7}, int64_t{49}, int64_t{56}, int64_t{3136}, int64_t{65'537}, int64_t{1'000'003}, (int64_t{1} << 30) - 1, int64_t{1} << 30, (int64_t{1} << 31) - 1}) {
+    const ConvDivisor d = conv_divisor(static_cast<int>(by));
+    for (int64_t k = 0; k < 2000; k++)
+      for (const int64_t n : {k, k * by, k * by + by - 1, (int64_t{1} << 31) - 1 - k})
+        if (n < int64_t{1} << 31) right = right && static_cast<int64_t>(static_cast<uint64_t>(n) * d.factor >> d.shift) == n / by;
+  }
+  expect(right, "a product and a shift give the quotient of all numbers below 2^31");
+}
+
 // Packed operands hold every window, blocks cover them, and what a block keeps fits its shared memory.
 void packed() {
   bool runs = true, windows = true, tiles = true, filters = true;
@@ -185,6 +197,7 @@ void depthwise() {
 
 void convolution_shapes() {
   kinds();
+  divisors();
   packed();
   depthwise();
 }
