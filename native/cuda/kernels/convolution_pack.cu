@@ -44,7 +44,7 @@ __device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, ui
 // A tile of channels and positions, turned in shared memory.
 template <int GRAIN>
 __device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, int pieces, uint16_t* tile) {
-  const int positions = 1 << p.position_bits, pitch = positions + 2, t = threadIdx.x;
+  const int positions = 1 << p.position_bits, pitch = positions + 1, t = threadIdx.x;  // odd, so that pieces of a position lie in different banks
   const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), image = run / p.tiles_channels;
   const long long first = static_cast<long long>(block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<long long>(p.padded_depth) * p.padded_height * p.padded_width;
   const int channel0 = static_cast<int>(run - image * p.tiles_channels) * p.tile_channels;
