@@ -4,8 +4,9 @@
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
 //   matmul_simt     other f32
+//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
-//                   large enough to pay for it
+//                   large enough to pay for it; matmul_wgmma_tf32 where K is not contiguous in an operand of tf32
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
@@ -13,6 +14,9 @@
 #include "matmul/launch.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
+#include "matmul/small.h"
+#include "matmul/spaced.h"
+#include "matmul/wgmma.h"
 #include "tensor_map.h"
 
 namespace opscope::cuda {
@@ -85,91 +89,111 @@ void launch_skinny(Planner& p, const ProductShape& s) {
 // An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
 struct Operand {
   CUdeviceptr address;
+  int64_t batch;
   int rows, cols;
   int64_t pitch;
 };
+Operand left(const Product& p) { return p.s.trans_a ? Operand{p.a, p.s.batch_a, p.s.k, p.s.m, p.s.m} : Operand{p.a, p.s.batch_a, p.s.m, p.s.k, p.s.k}; }
+Operand right(const Product& p) { return p.s.trans_b ? Operand{p.b, p.s.batch, p.s.n, p.s.k, p.s.k} : Operand{p.b, p.s.batch, p.s.k, p.s.n, p.s.n}; }
 
 int64_t lanes_of(const Planner& p) { return 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)); }
 int64_t spaced_pitch(const Planner& p, int64_t cols) { return ceil_div(cols, lanes_of(p)) * lanes_of(p); }
 
-// Its rows made to start on 16 bytes, by a copy where they do not.
-Operand spaced(Planner& p, int64_t batch, Operand x) {
-  const int64_t pitch = spaced_pitch(p, x.cols);
-  if (pitch == x.cols) return x;
-  const CUdeviceptr out = p.workspace(batch * x.rows * pitch * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
-  p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(batch * x.rows * (pitch / lanes_of(p)), 256)}, 256, 0, x.address, out,
-           static_cast<long long>(batch * x.rows), x.cols, static_cast<int>(pitch));
-  return {out, x.rows, x.cols, pitch};
+// The rows of both made to start on 16 bytes, by copies in one launch of those that do not. Whether there was one.
+bool space(Planner& p, Operand& a, Operand& b) {
+  SpacedOperand work[2] = {};
+  int64_t blocks = 0;
+  for (Operand* x : {&a, &b}) {
+    SpacedOperand& w = work[x == &b];
+    if (x->pitch % lanes_of(p) == 0) continue;
+    x->pitch = spaced_pitch(p, x->cols);
+    w.from = x->address;
+    w.rows = x->batch * x->rows;
+    w.cols = x->cols;
+    w.vectors = static_cast<int>(x->pitch / lanes_of(p));
+    w.blocks = ceil_div(w.rows * w.vectors, 256);
+    w.out = x->address = p.workspace(w.rows * w.vectors * 16);
+    blocks += w.blocks;
+  }
+  if (blocks > 0) p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {blocks}, 256, 0, work[0], work[1]);
+  return blocks > 0;
 }
 
 // An f32 operand turned (and rounded, in tf32).
-Operand turned(Planner& p, int64_t batch, const Operand& x) {
+void turn(Planner& p, Operand& x) {
   const int64_t pitch = spaced_pitch(p, x.rows);
-  const CUdeviceptr out = p.workspace(batch * x.cols * pitch * 4);
-  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype()), {ceil_div(x.cols, 32), ceil_div(x.rows, 32), batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
-  return {out, x.cols, x.rows, pitch};
-}
-
-bool wgmma_fits(const Planner& p, const ProductShape& s) {
-  if (p.device.major != 9 || p.device.minor != 0) return false;
-  const int64_t lanes = lanes_of(p);
-  const int lda = s.trans_a ? s.m : s.k, ldb = s.trans_b ? s.k : s.n;
-  const double products = static_cast<double>(s.batch) * s.m * s.n * s.k;
-  // Where operands are copied first, the product must be large enough to pay for that, and use each element often enough.
-  constexpr double least_turned = 512.0 * 512 * 512, least_spaced = 640.0 * 640 * 640;
-  constexpr int least_uses = 256;
-  const bool pays = products >= least_spaced && (lda % lanes == 0 || s.n >= least_uses) && (ldb % lanes == 0 || s.m >= least_uses);
-  if (p.spec.dtype == Dtype::tf32) {
-    const bool turns = s.trans_a || !s.trans_b;
-    return s.batch <= 65535 && (turns ? products >= least_turned && std::min(s.m, s.n) >= 64 && (s.trans_a || s.k % lanes == 0 || pays) : s.k % lanes == 0 || pays) && ceil_div(s.k, 32) <= 65535 && ceil_div(s.m, 32) <= 65535;
-  }
-  return (lda % lanes == 0 && ldb % lanes == 0) || pays;
+  const CUdeviceptr out = p.workspace(x.batch * x.cols * pitch * 4);
+  const bool wide = x.cols % 4 == 0;
+  const int side = wide ? 64 : 32;
+  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype() + (wide ? "_wide" : "")), {ceil_div(x.cols, side), ceil_div(x.rows, side), x.batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
+  x = {out, x.batch, x.cols, x.rows, pitch};
 }
 
 void launch_wgmma(Planner& p, const Product& product) {
   ProductShape s = product.s;
-  Operand a = s.trans_a ? Operand{product.a, s.k, s.m, s.m} : Operand{product.a, s.m, s.k, s.k}, b = s.trans_b ? Operand{product.b, s.n, s.k, s.k} : Operand{product.b, s.k, s.n, s.n};
-  if (p.spec.dtype == Dtype::tf32) {
-    if (s.trans_a) a = turned(p, s.batch_a, a);
-    if (!s.trans_b) b = turned(p, s.batch, b);
-    s.trans_a = false;
-    s.trans_b = true;
+  Operand a = left(product), b = right(product);
+  const bool tf32 = p.spec.dtype == Dtype::tf32;
+  bool copied = false;
+  if (tf32 && s.trans_a && !s.trans_b) {
+    // One has K contiguous (matmul_wgmma_tf32.cu): the smaller one is turned.
+    copied = true;
+    if (s.m <= s.n) turn(p, a), s.trans_a = false;
+    else turn(p, b), s.trans_b = true;
   }
-  // A turned operand has its pitch already.
-  if (a.pitch % lanes_of(p) != 0) a = spaced(p, s.batch_a, a);
-  if (b.pitch % lanes_of(p) != 0) b = spaced(p, s.batch, b);
-  const auto box_64 = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
-  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, s, box_64);
-  const int bn = plan.width;
-  const unsigned stages = bn == 256 ? 4 : bn == 128 ? 6 : 8, shared = stages * static_cast<unsigned>(128 + bn) * 128 + 1024;
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, 128)), tiles_n = static_cast<int>(ceil_div(s.n, bn));
-  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, {s.batch_a, a.rows, a.cols, a.pitch}, s.trans_a ? box_64 : 128u);
-  const CUtensorMap map_b = tensor_map(b.address, p.spec.dtype, {s.batch, b.rows, b.cols, b.pitch}, s.trans_b ? static_cast<unsigned>(bn) : box_64);
-  const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n * plan.splits, p.device.sm_count);
-  const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
-  p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + layout_of(s), shared), {blocks}, 384, shared, map_a, map_b, product.c, s.m, s.n, s.k, tiles_m,
-           tiles_n, static_cast<int>(s.batch), shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
-  launch_join(p, shares, product.c, product.results(), plan.splits);
+  copied = space(p, a, b) || copied;
+  // Of tf32, the operand without K contiguous is X.
+  const bool turned = tf32 && !s.trans_a && !s.trans_b;
+  const Operand &x = turned ? b : a, &y = turned ? a : b;
+  const bool k_rows_x = turned || s.trans_a, k_rows_y = !turned && !s.trans_b;
+  const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
+  const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
+  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
+  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(plan.rows));
+  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(plan.columns));
+  const CUdeviceptr shares = plan.joined ? 0 : shares_of(p, product.results(), plan.splits);
+  const int64_t tiles_x = ceil_div(shape.x, plan.rows), tiles_y = ceil_div(shape.y, plan.columns), work = s.batch * tiles_x * tiles_y * plan.splits;
+  if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
+  const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
+  WgmmaTask task = {};
+  task.x = shape.x, task.y = shape.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
+  task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, plan.splits));
+  task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x), task.joined = plan.joined;
+  task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
+  task.batches_x = divisor(x.batch), task.batches_y = divisor(y.batch);
+  const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
+  const CUfunction f = p.kernel_in(tf32 && k_rows_x ? "matmul_wgmma_tf32" : "matmul_wgmma",
+                                   "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  Launch& launch = p.launch(f, {plan.joined ? work : std::min<int64_t>(work, p.device.sm_count)}, threads, shared, map_x, map_y, product.c, shares, task);
+  if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
+  if (copied) launch.early(p.device);
+  if (!plan.joined) launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
 // A product in f32 by matmul_f32.
 void launch_f32(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const F32Plan plan = f32_plan(p.device.sm_count, s);
-  Operand a = s.trans_a ? Operand{product.a, s.k, s.m, s.m} : Operand{product.a, s.m, s.k, s.k}, b = s.trans_b ? Operand{product.b, s.n, s.k, s.k} : Operand{product.b, s.k, s.n, s.n};
-  if (plan.turns_a) a = turned(p, s.batch_a, a);
-  else if (a.pitch % 4 != 0) a = spaced(p, s.batch_a, a);
-  if (plan.turns_b) b = turned(p, s.batch, b);
-  else if (b.pitch % 4 != 0) b = spaced(p, s.batch, b);
+  Operand a = left(product), b = right(product);
+  if (plan.turns_a) turn(p, a);
+  if (plan.turns_b) turn(p, b);
+  space(p, a, b);
   const bool a_rows = !s.trans_a && !plan.turns_a, b_rows = s.trans_b && !plan.turns_b;  // of k
   const unsigned rows = static_cast<unsigned>(plan.rows), columns = static_cast<unsigned>(plan.columns), stages = plan.name == 256 ? 4 : plan.name == 128 ? 3 : 6, shared = stages * (rows + columns) * 128;
-  const auto map = [](const Operand& x, int64_t batch, bool rows_of_k, unsigned tile) { return tensor_map(x.address, Dtype::f32, {batch, x.rows, x.cols, x.pitch}, rows_of_k ? tile : 32, rows_of_k ? 0 : tile); };
+  const auto map = [](const Operand& x, bool rows_of_k, unsigned tile) { return tensor_map(x.address, Dtype::f32, {x.batch, x.rows, x.cols, x.pitch}, rows_of_k ? tile : 32, rows_of_k ? 0 : tile); };
   const auto tiles_m = static_cast<int>(ceil_div(s.m, plan.rows)), tiles_n = static_cast<int>(ceil_div(s.n, plan.columns));
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const CUfunction f = p.kernel_in("matmul_f32", "matmul_f32_" + std::to_string(plan.name) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
-  p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, plan.name == 128 ? 128 : 256, shared, map(a, s.batch_a, a_rows, rows), map(b, s.batch, b_rows, columns), product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
+  p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, plan.name == 128 ? 128 : 256, shared, map(a, a_rows, rows), map(b, b_rows, columns), product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
            static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
   launch_join(p, shares, product.c, product.results(), plan.splits);
+}
+
+// A 16-bit product by matmul_small.
+void launch_small(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, small_tile));
+  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + layout_of(s)), {s.batch * tiles_m * tiles_n}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
+           static_cast<int>(s.batch_a));
 }
 
 void launch_shallow(Planner& p, const ProductShape& s) {
@@ -186,7 +210,7 @@ void plan(Planner& p) {
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
-  else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.k, s.batch * s.m * s.n * static_cast<int64_t>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
+  else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.batch, s.m, s.n, s.k, static_cast<long long>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -199,7 +223,9 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
-  else if (wgmma_fits(p, s))
+  else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))
+    launch_small(p, product);
+  else if (p.device.major == 9 && p.device.minor == 0 && wgmma_pays(s, p.spec.dtype == Dtype::tf32))
     launch_wgmma(p, product);
   else
     launch_tiles(p, product, "matmul_mma", {{128, 128, 256, 4}, {64, 64, 128, 8}}, 64, static_cast<int64_t>(64 / dtype_bytes(p.spec.dtype)));
@@ -210,7 +236,8 @@ CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return spl
 void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
   if (splits == 1) return;
   p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
-           static_cast<int>(splits));
+           static_cast<int>(splits))
+      .early(p.device);
 }
 
 static const Register registered({"matmul",

@@ -1,5 +1,7 @@
 // What products need beside their kernels: operands as those want them, and the sum of shares of k.
+#include "common/early.cuh"
 #include "common/mma.cuh"
+#include "matmul/spaced.h"
 
 // out [batch, cols, pitch] = x [batch, rows, cols] turned, in tf32 rounded to it; pitch >= rows. grid: (columns / 32, rows / 32, batch), 256 threads.
 template <bool ROUND>
@@ -7,6 +9,7 @@ __device__ __forceinline__ void turn(const float* __restrict__ x, float* __restr
   __shared__ float tile[32][33];
   x += static_cast<long long>(blockIdx.z) * rows * cols;
   out += static_cast<long long>(blockIdx.z) * cols * pitch;
+  next_may_start();
   const int lane = threadIdx.x % 32, line = threadIdx.x / 32, r0 = blockIdx.y * 32, c0 = blockIdx.x * 32;
 #pragma unroll
   for (int i = line; i < 32; i += 8)
@@ -19,31 +22,77 @@ __device__ __forceinline__ void turn(const float* __restrict__ x, float* __restr
   for (int i = line; i < 32; i += 8)
     if (c0 + i < cols && r0 + lane < rows) out[static_cast<long long>(c0 + i) * pitch + r0 + lane] = tile[lane][i];
 }
+
+// The same in tiles of 64 x 64 and vectors of 16 bytes, for cols of whole vectors. In the tile, the vectors of a row stand in the order of their number xor that of
+// the row's four, so that reads down a column meet different banks.
+template <bool ROUND>
+__device__ __forceinline__ void turn_wide(const float* __restrict__ x, float* __restrict__ out, int rows, int cols, int pitch) {
+  constexpr int ACROSS = 16;
+  __shared__ uint4 tile[64 * ACROSS];
+  next_may_start();
+  x += static_cast<long long>(blockIdx.z) * rows * cols;
+  out += static_cast<long long>(blockIdx.z) * cols * pitch;
+  const int lane = threadIdx.x % ACROSS, row = threadIdx.x / ACROSS, top = blockIdx.y * 64, left = blockIdx.x * 64;
+  // A row or vector outside takes the last inside, and is not written.
+  const int from = min(left + lane * 4, cols - 4);
+  uint4 v[4];
+#pragma unroll
+  for (int k = 0; k < 4; k++) v[k] = load16(x + static_cast<long long>(min(top + row + 16 * k, rows - 1)) * cols + from);
+#pragma unroll
+  for (int k = 0; k < 4; k++) tile[(row + 16 * k) * ACROSS + (lane ^ ((row + 16 * k) / 4))] = v[k];
+  __syncthreads();
+  if (top + lane * 4 >= rows) return;
+#pragma unroll
+  for (int q = row; q < ACROSS * 4; q += 16) {
+    const int c = q / 4, w = q % 4;
+    if (left + q >= cols) continue;
+    uint32_t turned[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      turned[j] = reinterpret_cast<const uint32_t*>(tile + (lane * 4 + j) * ACROSS + (c ^ lane))[w];
+      if (ROUND) turned[j] = round_tf32(turned[j]);
+    }
+    store16(out + static_cast<long long>(left + q) * pitch + top + lane * 4, make_uint4(turned[0], turned[1], turned[2], turned[3]));
+  }
+}
+extern "C" __global__ void __launch_bounds__(256) matmul_turned_f32_wide(const float* x, float* out, int rows, int cols, int pitch) { turn_wide<false>(x, out, rows, cols, pitch); }
+extern "C" __global__ void __launch_bounds__(256) matmul_turned_tf32_wide(const float* x, float* out, int rows, int cols, int pitch) { turn_wide<true>(x, out, rows, cols, pitch); }
 extern "C" __global__ void __launch_bounds__(256) matmul_turned_f32(const float* x, float* out, int rows, int cols, int pitch) { turn<false>(x, out, rows, cols, pitch); }
 extern "C" __global__ void __launch_bounds__(256) matmul_turned_tf32(const float* x, float* out, int rows, int cols, int pitch) { turn<true>(x, out, rows, cols, pitch); }
 
-// out [rows, pitch] = x [rows, cols], so that every row starts on 16 bytes; what lies behind a row is not read. One vector of out per thread.
-template <class U>
-__device__ __forceinline__ void spaced(const U* __restrict__ x, U* __restrict__ out, long long rows, int cols, int pitch) {
-  constexpr int L = 16 / sizeof(U);
-  const int vectors = pitch / L;
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= rows * vectors) return;
-  const long long row = (i >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(vectors) : i / vectors;
-  const int column = static_cast<int>(i - row * vectors) * L;
-  U part[L];
+// Operands copied so that every row starts on 16 bytes; what lies behind a row is not read. A thread has a vector, made of the two aligned ones that it lies in.
+template <int BYTES>
+__device__ __forceinline__ void spaced(const SpacedOperand& a, const SpacedOperand& b) {
+  next_may_start();
+  const bool first = blockIdx.x < a.blocks;
+  const SpacedOperand& x = first ? a : b;
+  const long long i = (blockIdx.x - (first ? 0 : a.blocks)) * 256 + threadIdx.x;
+  if (i >= x.rows * x.vectors) return;
+  const long long row = (i >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(x.vectors) : i / x.vectors;
+  const int column = static_cast<int>(i - row * x.vectors) * (16 / BYTES);
+  const unsigned long long start = x.from + (row * x.cols + column) * BYTES, from = start & ~15ull;
+  const int shift = static_cast<int>(start & 15), bytes = min(16, (x.cols - column) * BYTES);
+  const uint4 v = load16(reinterpret_cast<const void*>(from));
+  const uint4 u = shift + bytes > 16 ? load16(reinterpret_cast<const void*>(from + 16)) : make_uint4(0, 0, 0, 0);
+  // By 8, 4 and 2 bytes.
+  uint32_t w[7] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z};
+  if (shift & 8) w[0] = w[2], w[1] = w[3], w[2] = w[4], w[3] = w[5], w[4] = w[6], w[5] = u.w;
+  if (shift & 4) w[0] = w[1], w[1] = w[2], w[2] = w[3], w[3] = w[4], w[4] = w[5];
+  if (BYTES == 2 && (shift & 2)) {
 #pragma unroll
-  for (int j = 0; j < L; j++) part[j] = column + j < cols ? x[row * cols + column + j] : U(0);
-  store16(out + i * L, *reinterpret_cast<const uint4*>(part));
+    for (int k = 0; k < 4; k++) w[k] = __funnelshift_r(w[k], w[k + 1], 16);
+  }
+  store16(reinterpret_cast<void*>(x.out + i * 16), make_uint4(w[0], w[1], w[2], w[3]));
 }
-extern "C" __global__ void __launch_bounds__(256) matmul_spaced_2(const uint16_t* x, uint16_t* out, long long rows, int cols, int pitch) { spaced(x, out, rows, cols, pitch); }
-extern "C" __global__ void __launch_bounds__(256) matmul_spaced_4(const uint32_t* x, uint32_t* out, long long rows, int cols, int pitch) { spaced(x, out, rows, cols, pitch); }
+extern "C" __global__ void __launch_bounds__(256) matmul_spaced_2(const SpacedOperand a, const SpacedOperand b) { spaced<2>(a, b); }
+extern "C" __global__ void __launch_bounds__(256) matmul_spaced_4(const SpacedOperand a, const SpacedOperand b) { spaced<4>(a, b); }
 
 // out[i] = the sum of shares[s][i] over s, in order.
 template <class T>
 __device__ __forceinline__ void join(const float* __restrict__ shares, T* __restrict__ out, long long n, int splits) {
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
+  wait_for_last();
   float total = 0;
 #pragma unroll 8
   for (int s = 0; s < splits; s++) total += shares[s * n + i];

@@ -1,4 +1,4 @@
-// Products of warp groups for attention: accumulators of N columns that start anew or go on, the left operand in shared memory or in
+// Products of warp groups: accumulators of N columns that start anew or go on, the left operand in shared memory or in
 // registers, the right one with its columns (TB) or K contiguous. sm_90a only; wgmma.cuh has descriptors, barriers and copies.
 #pragma once
 #include "wgmma.cuh"
@@ -46,12 +46,12 @@ template <int R>
 struct WarpGroupProduct;
 
 #define OPSCOPE_PRODUCT(R, N, I0, I1, I2, I3, I4, I5, TYPE)                                                                                        \
-  template <int TB>                                                                                                                              \
+  template <int TB, int TA = 0>                                                                                                                  \
   static __device__ __forceinline__ void shared(float (&d)[R], uint64_t a, uint64_t b, int go_on, TYPE) {                                         \
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " I2 ", 0;\nwgmma.mma_async.sync.aligned.m64n" N "k16.f32." #TYPE "." #TYPE " " OPSCOPE_NAMES##R \
-                 ", " I0 ", " I1 ", p, 1, 1, 0, " I3 ";\n}"                                                                                         \
+                 ", " I0 ", " I1 ", p, 1, 1, " I4 ", " I3 ";\n}"                                                                                    \
                  : OPSCOPE_D##R(0)                                                                                                                 \
-                 : "l"(a), "l"(b), "r"(go_on), "n"(TB));                                                                                           \
+                 : "l"(a), "l"(b), "r"(go_on), "n"(TB), "n"(TA));                                                                                  \
   }                                                                                                                                                \
   template <int TB>                                                                                                                              \
   static __device__ __forceinline__ void registers(float (&d)[R], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t b, TYPE) {           \
@@ -60,11 +60,28 @@ struct WarpGroupProduct;
                  : OPSCOPE_D##R(0)                                                                                                                 \
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "n"(TB));                                                                           \
   }
+// tf32 has k contiguous in shared memory.
+#define OPSCOPE_PRODUCT_TF32(R, N, I0, I1, I2, I3, I4, I5)                                                                                         \
+  template <int TB, int TA = 0>                                                                                                                  \
+  static __device__ __forceinline__ void shared(float (&d)[R], uint64_t a, uint64_t b, int go_on, tf32) {                                         \
+    static_assert(TA == 0 && TB == 0);                                                                                                            \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " I2 ", 0;\nwgmma.mma_async.sync.aligned.m64n" N "k8.f32.tf32.tf32 " OPSCOPE_NAMES##R ", " I0   \
+                 ", " I1 ", p, 1, 1;\n}"                                                                                                          \
+                 : OPSCOPE_D##R(0)                                                                                                                 \
+                 : "l"(a), "l"(b), "r"(go_on));                                                                                                    \
+  }                                                                                                                                                \
+  static __device__ __forceinline__ void registers(float (&d)[R], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t b, int go_on, tf32) { \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " I5 ", 0;\nwgmma.mma_async.sync.aligned.m64n" N "k8.f32.tf32.tf32 " OPSCOPE_NAMES##R ", {" I0  \
+                 ", " I1 ", " I2 ", " I3 "}, " I4 ", p, 1, 1;\n}"                                                                                 \
+                 : OPSCOPE_D##R(0)                                                                                                                 \
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(go_on));                                                                        \
+  }
 #define OPSCOPE_PRODUCTS(R, N, I0, I1, I2, I3, I4, I5)       \
   template <>                                               \
   struct WarpGroupProduct<R> {                               \
     OPSCOPE_PRODUCT(R, N, I0, I1, I2, I3, I4, I5, f16)       \
     OPSCOPE_PRODUCT(R, N, I0, I1, I2, I3, I4, I5, bf16)      \
+    OPSCOPE_PRODUCT_TF32(R, N, I0, I1, I2, I3, I4, I5)       \
   };
 OPSCOPE_PRODUCTS(16, "32", "%16", "%17", "%18", "%19", "%20", "%21")
 OPSCOPE_PRODUCTS(32, "64", "%32", "%33", "%34", "%35", "%36", "%37")

@@ -14,7 +14,10 @@ inline ShallowPairs shallow_pairs(int m, int n) {
   return m >= 8 ? ShallowPairs{8, 1} : ShallowPairs{4, 2};
 }
 
-// `result_bytes`: smaller results are done sooner by tiles, whose operands a block reads together.
-inline bool is_shallow(int k, long long result_bytes) { return k <= 8 && result_bytes >= 4LL << 20; }
+// Of smaller results, those with a very short k or a narrow side; others are done sooner by tiles, whose operands a block reads together.
+inline bool is_shallow(long long batch, int m, int n, int k, long long element_bytes) {
+  const long long results = batch * m * n;
+  return k <= 8 && (results * element_bytes >= 4LL << 20 || (results >= 96LL << 10 && (k <= 5 || (m < n ? m : n) < 64)));
+}
 
 }  // namespace opscope::cuda

@@ -65,29 +65,71 @@ inline SkinnyPlan skinny_plan(int sm_count, int64_t element_bytes, const Product
   return p;
 }
 
-// ---- tensor cores by wgmma ----
+// ---- tensor cores by wgmma (matmul/wgmma.cuh) ----
 
-struct WgmmaPlan {
-  int width;       // columns of a tile; rows are 128
-  int64_t splits;  // of k
+// Rows of an operand start on 16 bytes.
+inline bool rows_aligned_a(const ProductShape& s, int64_t element_bytes) { return (s.trans_a ? s.m : s.k) * element_bytes % 16 == 0; }
+inline bool rows_aligned_b(const ProductShape& s, int64_t element_bytes) { return (s.trans_b ? s.k : s.n) * element_bytes % 16 == 0; }
+
+// Whether wgmma is faster than mma.sync, copies of operands whose rows do not start on 16 bytes included. Of tf32 that has no operand with k contiguous, one is turned first.
+inline bool wgmma_pays(const ProductShape& s, bool tf32) {
+  const int64_t bytes = tf32 ? 4 : 2;
+  const bool aligned_a = rows_aligned_a(s, bytes), aligned_b = rows_aligned_b(s, bytes);
+  // A large operand is not copied for a few uses of each element.
+  constexpr double large = 1 << 20;
+  constexpr int few_uses = 64;
+  const auto wasted = [](bool aligned, double elements, int uses) { return !aligned && elements >= large && uses < few_uses; };
+  if (wasted(aligned_a, static_cast<double>(s.batch_a) * s.m * s.k, s.n) || wasted(aligned_b, static_cast<double>(s.batch) * s.k * s.n, s.m)) return false;
+  if (!tf32) return true;
+  const double results = static_cast<double>(s.batch) * s.m * s.n, products = results * s.k;
+  constexpr double many_results = 1.5e6, least_turned = 320.0 * 320 * 320, least_copied = 1e6;
+  if (s.trans_a && !s.trans_b) return products >= least_turned && std::min(s.m, s.n) >= 64 && s.batch <= 65535 && up(s.k, 32) <= 65535 && up(s.m, 32) <= 65535;
+  if (results >= many_results) return true;
+  return aligned_a && aligned_b ? s.k >= 32 : s.k >= 64 && products >= least_copied;
+}
+
+// Rows of X are rows of a tile, those of Y its columns.
+struct WgmmaShape {
+  int64_t batch;
+  int x, y, k;
 };
 
-// `step`: elements of k in a stage. Cost of a tile per column and stage relative to the widest, seen on an H200: the wider tile does
-// more per byte of shared memory, the narrower ones fill the GPU sooner; the narrowest lost where it would be cut at an edge.
-inline WgmmaPlan wgmma_plan(int sm_count, const ProductShape& s, int64_t step) {
-  // Of adding shares up, in the same unit: the launch, and the traffic per element of a share.
-  constexpr double join = 1000, traffic = 6.4e-4;
+struct WgmmaPlan {
+  int rows, columns;  // of a tile, as kernels are built
+  int64_t splits;     // of k
+  bool joined;        // the blocks of a tile's shares are a cluster
+};
+
+constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
+// The ring, 128 bytes for each row that a warp stores through shared memory, and what aligns it.
+constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + 1024; }
+// `step`: elements of k in a stage. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
+inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step) {
+  struct Tile {
+    int rows, columns;
+    double stage, end;  // of a stage; of filling the ring and storing
+  };
+  constexpr Tile built[] = {{128, 256, 697, 2284}, {128, 192, 500, 3350}, {128, 128, 393, 1589}, {128, 64, 266, 1111}, {64, 64, 124, 1381}};
+  constexpr double start = 6163, join = 987, join_tile = 6342, rejoin = 2481, launch = 1370, traffic = 8.07e-4, bytes_per_ns = 5440;
   const int64_t steps = up(s.k, step);
-  const bool uncut = s.m % 128 == 0 && s.n % 64 == 0;
-  WgmmaPlan best = {256, 1};
+  const double results = static_cast<double>(s.batch) * s.x * s.y, bytes = (results + static_cast<double>(s.batch) * (s.x + s.y) * s.k) * 128 / static_cast<double>(step);
+  WgmmaPlan best = {128, 256, 1, false};
   double least = 0;
-  for (const auto& [width, factor] : {std::pair{256, 1.0}, std::pair{128, 1.15}, std::pair{64, 1.6}}) {
-    const int64_t tiles = s.batch * up(s.m, 128) * up(s.n, width), most = k_splits(sm_count, tiles, steps, 4);
-    for (int64_t splits = 1; splits <= most; splits = splits == 1 && most > 1 ? most : most + 1) {
-      const double added = splits > 1 ? join + traffic * static_cast<double>(splits * s.batch) * s.m * s.n : 0;
-      const double cost = static_cast<double>(up(tiles * splits, sm_count) * up(steps, splits) * width) * factor + added;
-      if (least == 0 || (cost < least && (width > 64 || uncut || splits > 1))) least = cost, best = {width, splits};
-    }
+  const auto consider = [&](const Tile& t, int64_t splits, bool joined) {
+    if (up(steps, splits) * (splits - 1) >= steps) return;  // an empty share
+    const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), room = joined && splits > 2 ? sm_count / 8 * 8 : sm_count;
+    const auto waves = static_cast<double>(up(tiles * splits, room)), share = static_cast<double>(splits);
+    const double sent = joined ? join + join_tile * t.rows * t.columns / 32768 * (share - 1) / share : 0;
+    double cost = start + std::max(waves * (static_cast<double>(up(steps, splits)) * t.stage + t.end + sent), bytes / bytes_per_ns);
+    if (joined) cost += rejoin * (waves - 1);
+    else if (splits > 1) cost += launch + traffic * share * results;
+    if (least == 0 || cost < least) least = cost, best = {t.rows, t.columns, splits, joined};
+  };
+  for (const Tile& t : built) {
+    consider(t, 1, false);
+    for (const int64_t splits : {2, 4, 8}) consider(t, splits, true);
+    const int64_t most = k_splits(sm_count, s.batch * up(s.x, t.rows) * up(s.y, t.columns), steps, 4);
+    if (most > 1) consider(t, most, false);
   }
   return best;
 }

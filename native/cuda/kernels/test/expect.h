@@ -16,3 +16,5 @@ void row_shapes();
 void order_shapes();
 // convolution_test.cc
 void convolution_shapes();
+// products_test.cc
+void products();

@@ -4,9 +4,6 @@
 #include <set>
 #include <string>
 
-#include "kernels/matmul/f32.h"
-#include "kernels/matmul/shallow.h"
-#include "kernels/matmul/shape.h"
 #include "kernels/plan.h"
 #include "kernels/scaled_dot_product_attention.h"
 #include "kernels/test/expect.h"
@@ -80,47 +77,6 @@ void shapes() {
   expect(refusal(spec_of("copy", {6}, {in_of(6), in_of(6)})).find("should be out, is in") != std::string::npos, "an output that is none is refused");
   expect(refusal(spec_of("copy", {6}, {in_of(6), out_of(7)})).find("should have 6 elements, received 7") != std::string::npos, "sizes that do not fit together are refused");
   expect(refusal(spec_of("matmul", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 0, 0}, {in_of(1), in_of(1), out_of(1)})).find("4e18") != std::string::npos, "dims whose product overflows are refused");
-}
-
-// Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
-void products() {
-  bool shares = true, skinny = true, filled = true, f32 = true;
-  for (const int m : {1, 2, 5, 16, 17, 100, 128, 1000, 4096})
-    for (const int n : {1, 3, 16, 33, 64, 512, 1001, 8192})
-      for (const int k : {1, 7, 64, 1000, 4096, 100'001})
-        for (const int64_t batch : {1, 7})
-          for (const bool turned : {false, true}) {
-            const ProductShape s = {batch, m, n, k, turned, !turned};
-            for (const int64_t step : {16, 32, 64}) {
-              const int64_t tiles = batch * up(m, 128) * up(n, 64), steps = up(k, step), splits = k_splits(132, tiles, steps, 4), each = up(steps, splits);
-              shares = shares && splits >= 1 && each * (splits - 1) < steps && (splits == 1 || tiles * splits <= 132);
-              const WgmmaPlan plan = wgmma_plan(132, s, step);
-              shares = shares && (plan.width == 64 || plan.width == 128 || plan.width == 256) && up(steps, plan.splits) * (plan.splits - 1) < steps;
-            }
-            const F32Plan tiles = f32_plan(132, s);
-            const int64_t steps = up(k, 32);
-            const bool known = (tiles.name == 256 && tiles.rows == 256 && tiles.columns == 128) || (tiles.name == 128 && tiles.rows == 128 && tiles.columns == 128) || (tiles.name == 64 && tiles.rows == 128 && tiles.columns == 64);
-            // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
-            f32 = f32 && (tiles.rows == 0 || (known && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b)));
-            for (const int64_t bytes : {2, 4}) {
-              if (!is_skinny(s, bytes == 4)) continue;
-              const SkinnyPlan plan = skinny_plan(132, bytes, s);
-              const int64_t length = std::max(m, n), lanes = 16 / bytes;
-              skinny = skinny && plan.vectors >= std::min(m, n) && plan.vectors <= most_vectors && plan.tile * plan.tiles >= length && plan.tile * (plan.tiles - 1) < length && plan.share * plan.splits >= k &&
-                       plan.share * (plan.splits - 1) < k && plan.splits <= 65535 && (!plan.wide || (plan.k_contiguous ? k : length) % lanes == 0);
-              if (length * static_cast<int64_t>(k) >= 64 << 20) filled = filled && plan.tiles * plan.splits * batch >= 132;
-            }
-          }
-  expect(shares, "shares of k cover it once");
-  expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned");
-  expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).name == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 33, 8192, 4096, false, false}).rows == 0,
-         "large f32 products have k turned away, middle ones narrow tiles, tiny and narrow ones the tiles of matmul_simt");
-  expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
-  expect(filled, "a large matrix times few vectors takes the whole GPU");
-  expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
-  expect(wgmma_plan(132, {1, 128, 128, 65536, false, false}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096, false, false}, 64).splits == 1, "k is split where tiles are few");
-  expect(shallow_pairs(4096, 5).rows == 0 && shallow_pairs(4096, 1001).rows == 8 && shallow_pairs(3, 100'001).rows == 4, "narrow results are stored one by one, others in pairs of as many rows as they have");
-  expect(is_shallow(2, 128LL << 20) && !is_shallow(9, 128LL << 20) && !is_shallow(2, 4096), "a few elements of k and a large result take threads of their own, a small result tiles");
 }
 
 void attentions() {

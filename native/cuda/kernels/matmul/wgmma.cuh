@@ -1,0 +1,182 @@
+// Tiles of a product by wgmma (sm_90a): 64 rows of X for each warp group, by BN rows of Y. A block has one warp that keeps the copy engine filling a ring of
+// stages (128 bytes of K each), and GROUPS warp groups that multiply. Blocks stay and go from tile to tile; the ring fills for the next one while they store.
+// Where there are few tiles, blocks take shares of K: those of a tile are a cluster that adds them up through distributed shared memory, in the order of the
+// shares, or store them for matmul_join (matmul_parts.cu).
+#pragma once
+#include "../common/early.cuh"
+#include "wgmma.h"
+#include "wgmma_store.cuh"
+
+struct alignas(64) TensorMap {
+  char opaque[128];
+};
+
+#ifdef OPSCOPE_WGMMA
+
+constexpr int ROW = 128;       // bytes of K in a stage
+constexpr int BOX = 64 * ROW;  // 64 elements of 16 bits of X or Y by one stage of K, when K is not contiguous
+
+// As the plan has it (matmul/shape.h).
+template <int GROUPS, int BN>
+constexpr int STAGES = GROUPS == 1 || BN == 64 ? 8 : BN == 256 ? 4 : BN == 192 ? 5 : 6;
+
+__device__ __forceinline__ int quotient(int n, const Divisor& d) { return d.by == 1 ? n : static_cast<int>(__umulhi(static_cast<unsigned>(n), d.multiplier) >> d.shift); }
+
+// Which tile piece t of the work is.
+struct Place {
+  int x, y, batch, split;
+};
+__device__ __forceinline__ Place place_of(const WgmmaTask& s, int t) {
+  const int share = quotient(t, s.splits), batch = quotient(share, s.tiles), tile = share - batch * static_cast<int>(s.tiles.by);
+  const int group = quotient(tile, s.group), rest = tile - group * static_cast<int>(s.group.by);
+  const bool whole = (group + 1) * wgmma_group <= s.tiles_x;
+  const int y = whole ? rest / wgmma_group : quotient(rest, s.last), x = group * wgmma_group + rest - y * (whole ? wgmma_group : static_cast<int>(s.last.by));
+  return {x, y, batch, t - share * static_cast<int>(s.splits.by)};
+}
+
+// Fragments of X for the four products of a stage, from rows of K in shared memory: element (k, x) of a box of 32 rows of K by 32 of X, as the copy engine swizzles it.
+__device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, uint32_t high) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(f[i * 4]), "=r"(f[i * 4 + 1]) : "r"(low + i * 8 * ROW) : "memory");
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(f[i * 4 + 2]), "=r"(f[i * 4 + 3]) : "r"(high + i * 8 * ROW) : "memory");
+  }
+#pragma unroll
+  for (int i = 0; i < 16; i++) f[i] = round_tf32(f[i]);
+}
+
+// ROWS rows of an operand from `row` on, by a stage of K: boxes of 128 bytes of its rows, or of K.
+template <class T, int ROWS, bool K_IS_ROW>
+__device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, uint32_t barrier, int row, int k, int batch) {
+  constexpr int LINE = ROW / sizeof(T);
+  if constexpr (K_IS_ROW) {
+#pragma unroll
+    for (int i = 0; i < ROWS; i += LINE) bulk_load(to + i * ROW, &map, barrier, row + i, k, batch);
+  } else {
+    bulk_load(to, &map, barrier, k, row, batch);
+  }
+}
+
+#endif
+
+// TX, TY: rows of X and Y are not contiguous in K. REGISTERS: tf32 whose X has TX, read by the threads; else wgmma reads both from shared memory.
+template <class T, int GROUPS, int BN, int TX, int TY, bool REGISTERS = false, bool TURNED = false>
+__device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& map_y, T* c, float* shares, const WgmmaTask& s) {
+#ifdef OPSCOPE_WGMMA
+  using Order = OrderOf<REGISTERS>;
+  using Product = WarpGroupProduct<BN / 2>;
+  constexpr int S = STAGES<GROUPS, BN>, BM = GROUPS * 64, BK = ROW / sizeof(T), X_BYTES = BM * ROW, BYTES = X_BYTES + BN * ROW;
+  constexpr bool MANY_REGISTERS = GROUPS == 2 && BN >= 128;
+  extern __shared__ __align__(1024) char shared[];
+  const uint32_t base = (shared_address(shared) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
+  __shared__ __align__(8) uint64_t barriers[2 * S];
+  const uint32_t full = shared_address(barriers), empty = full + 8 * S;
+  const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
+  if (threadIdx.x == 0) {
+    prefetch_map(&map_x);
+    prefetch_map(&map_y);
+  }
+  if (threadIdx.x < S) {
+    barrier_init(full + 8 * threadIdx.x, 1);
+    barrier_init(empty + 8 * threadIdx.x, REGISTERS ? GROUPS * 4 : GROUPS);
+    fence_shared_for_async();
+  }
+  __syncthreads();
+  next_may_start();
+
+  int stage = 0, phase = 0;
+  const auto advance = [&] {
+    if (++stage == S) stage = 0, phase ^= 1;
+  };
+  if (group == 0) {
+    if constexpr (MANY_REGISTERS) give_registers<24>();
+    if (threadIdx.x != 0) return;
+    wait_for_last();  // operands that were copied or turned first
+    for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
+      const Place at = place_of(s, t);
+      const int x0 = at.x * BM, y0 = at.y * BN, from = at.split * s.each, to = min(from + s.each, s.steps);
+      const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
+      for (int step = from; step < to; step++, advance()) {
+        const uint32_t bar = full + 8 * stage, x = base + stage * BYTES, y = x + X_BYTES;
+        barrier_wait(empty + 8 * stage, phase ^ 1);
+        barrier_expect(bar, BYTES);
+        load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
+        load_operand<T, BN, TY>(y, map_y, bar, y0, step * BK, batch_y);
+      }
+    }
+    return;
+  }
+
+  if constexpr (MANY_REGISTERS) take_registers<240>();
+  const uint32_t staging = base + S * BYTES;
+  const int consumer = group - 1, lane = threadIdx.x % 32, warp = static_cast<int>(threadIdx.x) / 32 - 4;
+  // Of REGISTERS: where this thread's elements of X lie in a stage, for columns lane % 4 and lane % 4 + 4 of a product's K.
+  const int k_row = lane % 4;
+  const uint32_t own = warp / 2 * BK * ROW + (lane >> 2 & 1) * 8, own_low = own + k_row * ROW + (FromRegisters::piece(warp, lane) ^ k_row) * 16,
+                 own_high = own + (k_row + 4) * ROW + (FromRegisters::piece(warp, lane) ^ (k_row + 4)) * 16;
+  for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
+    const Place at = place_of(s, t);
+    const int steps = min(s.each, s.steps - at.split * s.each);
+    float acc[BN / 2];
+#pragma unroll
+    for (int i = 0; i < BN / 2; i++) acc[i] = 0;
+    int previous = -1;
+    const auto free_previous = [&] {
+      if (previous >= 0 && threadIdx.x % (REGISTERS ? 32 : 128) == 0) barrier_arrive(empty + 8 * previous);
+    };
+    if constexpr (REGISTERS) {
+      // Fragments of the next stage are read while the products of this one run.
+      uint32_t even[16], odd[16];
+      const auto multiply = [&](uint32_t(&fragments)[16], uint32_t(&before)[16]) {
+        const uint32_t x = base + stage * BYTES, y = x + X_BYTES;
+        barrier_wait(full + 8 * stage, phase);
+        load_fragments(fragments, x + own_low, x + own_high);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < 4; i++) Product::registers(acc, fragments[i * 4], fragments[i * 4 + 1], fragments[i * 4 + 2], fragments[i * 4 + 3], wgmma_descriptor(y + i * 32, 16, 1024), 1, T());
+        wgmma_commit();
+        wgmma_wait<1>();
+        settle(before);
+        free_previous();
+        previous = stage;
+        advance();
+      };
+#pragma unroll
+      for (int i = 0; i < 16; i++) odd[i] = 0;
+      int step = 0;
+      for (; step + 1 < steps; step += 2) {
+        multiply(even, odd);
+        multiply(odd, even);
+      }
+      if (step < steps) multiply(even, odd);
+      wgmma_wait<0>();
+      settle(even);
+      settle(odd);
+    } else {
+      for (int step = 0; step < steps; step++, advance()) {
+        const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + X_BYTES;
+        barrier_wait(full + 8 * stage, phase);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+          // 32 bytes along a row when K is contiguous, else 16 rows of 128 bytes.
+          const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
+          Product::template shared<TY, TX>(acc, dx, dy, 1, T());
+        }
+        wgmma_commit();
+        // The product before this one is done: its stage may be filled again.
+        wgmma_wait<1>();
+        free_previous();
+        previous = stage;
+      }
+      wgmma_wait<0>();
+    }
+    free_previous();
+    settle(acc);
+    const long long results = static_cast<long long>(s.x) * s.y;
+    if (s.joined) join_tile<Order, TURNED, GROUPS, BN>(base, acc, splits, c + at.batch * results, at.x * BM, s.x, at.y * BN, s.y);
+    else if (splits > 1) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, at.y * BN, s.y);
+    else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, at.y * BN, s.y);
+  }
+#endif
+}

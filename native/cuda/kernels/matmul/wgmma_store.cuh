@@ -1,0 +1,246 @@
+// Where the results of a product by warp groups go (matmul/wgmma.cuh): straight from registers where rows start on 16 bytes, through shared memory in whole rows
+// where they do not, or to the block of a cluster that adds up shares of K.
+#pragma once
+#include "../common/cluster.cuh"
+#include "../common/turn.cuh"
+#include "../common/wgmma_pair.cuh"
+
+#ifdef OPSCOPE_WGMMA
+
+// Results of a thread: rows row(w, lane) and that + step of the tile, columns lane % 4 * 2 and the next of every 8; w: its warp among all that multiply. A warp's
+// 16 rows have numbers: `local` of this thread's, `row_of` back.
+struct FromShared {  // wgmma's own order
+  static constexpr int step = 8;
+  static __device__ __forceinline__ int row(int w, int lane) { return w * 16 + lane / 4; }
+  static __device__ __forceinline__ int local(int lane, int half) { return lane / 4 + half * 8; }
+  static __device__ __forceinline__ int row_of(int w, int local) { return w * 16 + local; }
+  static __device__ __forceinline__ int lane_row(int local) { return local & 7; }
+};
+struct FromRegisters {  // neighbours in pairs; the 16-byte pieces of 128 bytes so that half a warp reads four rows of K from different banks
+  static constexpr int step = 1;
+  static __device__ __forceinline__ int piece(int w, int lane) { return w % 2 * 2 + (lane >> 4) + (lane >> 3 & 1) * 4; }
+  static __device__ __forceinline__ int row(int w, int lane) { return w / 2 * 32 + piece(w, lane) * 4 + (lane >> 2 & 1) * 2; }
+  static __device__ __forceinline__ int local(int lane, int half) { return lane / 4 * 2 + half; }
+  static __device__ __forceinline__ int row_of(int w, int local) { return row(w, local / 2 * 4) + local % 2; }
+  static __device__ __forceinline__ int lane_row(int local) { return local >> 1; }
+};
+template <bool REGISTERS>
+struct OrderOf : FromShared {};
+template <>
+struct OrderOf<true> : FromRegisters {};
+
+// 32 columns of a tile from column y0 on. TURNED: the result has Y's rows, else X's.
+template <class Order, bool TURNED, class T>
+__device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int rows, int y0, int columns, int lane) {
+  const int pitch = TURNED ? rows : columns;
+  const bool wide = pitch % (16 / sizeof(T)) == 0;
+  if constexpr (TURNED) {
+    static_assert(Order::step == 1 && sizeof(T) == 4);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        const int y = y0 + j * 8 + lane % 4 * 2 + i;
+        T* out = c + static_cast<long long>(y) * pitch + x;
+        const float low = acc[j * 4 + i], high = acc[j * 4 + 2 + i];
+        if (y >= columns || x >= rows) continue;
+        if (wide) {
+          *reinterpret_cast<float2*>(out) = make_float2(low, high);
+        } else {
+          out[0] = from_float<T>(low);
+          if (x + 1 < rows) out[1] = from_float<T>(high);
+        }
+      }
+  } else {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int r = x + half * Order::step;
+      T* out = c + static_cast<long long>(r) * pitch;
+      if (!wide) {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+          for (int i = 0; i < 2; i++) {
+            const int column = y0 + j * 8 + lane % 4 * 2 + i;
+            if (r < rows && column < columns) out[column] = from_float<T>(acc[j * 4 + half * 2 + i]);
+          }
+      } else if constexpr (sizeof(T) == 4) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+          const int column = y0 + j * 8 + lane % 4 * 2;
+          if (r < rows && column < columns) *reinterpret_cast<float2*>(out + column) = make_float2(acc[j * 4 + half * 2], acc[j * 4 + half * 2 + 1]);
+        }
+      } else {
+        uint32_t w[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) w[i] = pack_pair(acc[i * 4 + half * 2], acc[i * 4 + half * 2 + 1], T());
+        turn_quad(w, lane);
+        const int column = y0 + lane % 4 * 8;
+        if (r < rows && column < columns) *reinterpret_cast<uint4*>(out + column) = make_uint4(w[0], w[1], w[2], w[3]);
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void put_shared(uint32_t to, float x, float y) { asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory"); }
+__device__ __forceinline__ void put_shared(uint32_t to, uint32_t x) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
+__device__ __forceinline__ uint32_t get_shared(uint32_t from) {
+  uint32_t x;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
+  return x;
+}
+
+// Rows that do not start on 16 bytes, in 16 bits: 64 columns of a warp's 16 rows at a time in 2 KiB of its own, then row by row, in words.
+template <class Order, int BN, class T>
+__device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+  // Words of a row stand in the order of their number xor four times the row of lanes that wrote it, so that these meet different banks.
+  const auto place = [&](int local, int word) { return own + local * 128 + (word ^ (Order::lane_row(local) & 7) * 4) * 4; };
+#pragma unroll
+  for (int p = 0; p < BN / 64; p++) {
+    if (y0 + p * 64 >= columns) break;
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const float* f = acc + p * 32 + j * 4 + half * 2;
+        put_shared(place(Order::local(lane, half), j * 4 + lane % 4), pack_pair(f[0], f[1], T()));
+      }
+    __syncwarp();
+    const int left = columns - y0 - p * 64;
+    // Several rows on their way at once.
+    constexpr int EACH = 8;
+#pragma unroll
+    for (int first_row = 0; first_row < 16; first_row += EACH) {
+      uint32_t words[EACH];
+#pragma unroll
+      for (int i = 0; i < EACH; i++) words[i] = get_shared(place(first_row + i, lane));
+#pragma unroll
+      for (int i = 0; i < EACH; i++) {
+        const int r = x0 + Order::row_of(w, first_row + i);
+        const uint32_t word = words[i], before = __shfl_up_sync(0xffffffffu, word, 1);
+        if (r >= rows) continue;
+        uint16_t* out = reinterpret_cast<uint16_t*>(c + static_cast<long long>(r) * columns + y0 + p * 64);
+        const bool odd = reinterpret_cast<unsigned long long>(out) & 2;
+        // Elements `first` and the next lie in one word of memory.
+        const int first = lane * 2 - odd;
+        const uint32_t pair = odd ? __funnelshift_r(before, word, 16) : word;
+        if (first >= 0 && first + 1 < left) *reinterpret_cast<uint32_t*>(out + first) = pair;
+        else if (first < 0 ? left > 0 : first < left) out[first < 0 ? 0 : first] = static_cast<uint16_t>(first < 0 ? word : pair);
+        if (odd && lane == 31 && 63 < left) out[63] = static_cast<uint16_t>(word >> 16);
+      }
+    }
+  }
+}
+
+// The same in 32 bits: 32 columns at a time.
+template <class Order, int BN, class T>
+__device__ __forceinline__ void store_rows_32(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+  const auto place = [&](int local, int pair) { return own + local * 128 + (pair ^ (Order::lane_row(local) & 3) * 4) * 8; };
+#pragma unroll
+  for (int p = 0; p < BN / 32; p++) {
+    if (y0 + p * 32 >= columns) break;
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const float* f = acc + p * 16 + j * 4 + half * 2;
+        put_shared(place(Order::local(lane, half), j * 4 + lane % 4), f[0], f[1]);
+      }
+    __syncwarp();
+    const int column = y0 + p * 32 + lane;
+    uint32_t words[16];
+#pragma unroll
+    for (int l = 0; l < 16; l++) words[l] = get_shared(place(l, lane / 2) + lane % 2 * 4);
+#pragma unroll
+    for (int l = 0; l < 16; l++) {
+      const int r = x0 + Order::row_of(w, l);
+      if (r < rows && column < columns) *reinterpret_cast<uint32_t*>(c + static_cast<long long>(r) * columns + column) = words[l];
+    }
+  }
+}
+
+// Turned, in 32 bits: 32 columns of the 64 rows of a warp group at a time in 8 KiB of its own.
+template <class Order, int BN, class T>
+__device__ __forceinline__ void store_turned(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+  const auto place = [&](int y, int pair) { return own + y * 256 + (pair ^ (y >> 1 & 3) * 2) * 8; };
+  const int group = w / 4, pair = (Order::row(w, lane) - group * 64) / 2, x = x0 + group * 64 + lane;
+#pragma unroll
+  for (int p = 0; p < BN / 32; p++) {
+    if (y0 + p * 32 >= columns) break;
+    turn_wait(2 + group, 128);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int i = 0; i < 2; i++) put_shared(place(j * 8 + lane % 4 * 2 + i, pair), acc[p * 16 + j * 4 + i], acc[p * 16 + j * 4 + 2 + i]);
+    turn_wait(2 + group, 128);
+    uint32_t words[8][2];
+#pragma unroll
+    for (int l = 0; l < 8; l++)
+#pragma unroll
+      for (int half = 0; half < 2; half++) words[l][half] = get_shared(place(w % 4 * 8 + l, lane / 2 + half * 16) + lane % 2 * 4);
+#pragma unroll
+    for (int l = 0; l < 8; l++) {
+      const int y = y0 + p * 32 + w % 4 * 8 + l;
+      uint32_t* out = reinterpret_cast<uint32_t*>(c + static_cast<long long>(y) * rows + x);
+      if (y >= columns) continue;
+      if (x < rows) out[0] = words[l][0];
+      if (x + 32 < rows) out[32] = words[l][1];
+    }
+  }
+}
+
+// `staging`: 8 KiB of shared memory for each warp group.
+template <class Order, bool TURNED, int BN, class T>
+__device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uint32_t staging, int x0, int rows, int y0, int columns) {
+  const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
+  if ((TURNED ? rows : columns) % (16 / static_cast<int>(sizeof(T))) != 0) {
+    if constexpr (TURNED) store_turned<Order, BN>(c, acc, staging + w / 4 * 8192, x0, rows, y0, columns, w, lane);
+    else if constexpr (sizeof(T) == 4) store_rows_32<Order, BN>(c, acc, staging + w * 2048, x0, rows, y0, columns, w, lane);
+    else store_rows_16<Order, BN>(c, acc, staging + w * 2048, x0, rows, y0, columns, w, lane);
+    return;
+  }
+#pragma unroll
+  for (int p = 0; p < BN / 32 && y0 + p * 32 < columns; p++) store_columns<Order, TURNED>(c, acc + p * 16, x0 + Order::row(w, lane), rows, y0 + p * 32, columns, lane);
+}
+
+// Adds up the shares that the blocks of a cluster have of one tile, each block a part of it, in the order of the shares. `sums`: the ring's shared memory.
+template <class Order, bool TURNED, int GROUPS, int BN, class T>
+__device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN / 2], int splits, T* c, int x0, int rows, int y0, int columns) {
+  constexpr int PIECES = BN / 32, WARPS = GROUPS * 4;
+  const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
+  // Of 32 columns of a warp's rows: four vectors of each lane.
+  const auto place = [&](int piece, int warp) { return sums + static_cast<uint32_t>(((piece * WARPS + warp) * 4 * 32 + lane) * 16); };
+  turn_wait(1, GROUPS * 128);  // the other groups read the ring no more
+#pragma unroll
+  for (int p = 0; p < PIECES; p++)
+#pragma unroll
+    for (int v = 0; v < 4; v++) {
+      const float* f = acc + p * 16 + v * 4;
+      asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(place(p, w) + v * 512), "f"(f[0]), "f"(f[1]), "f"(f[2]), "f"(f[3]) : "memory");
+    }
+  cluster_arrive();
+  cluster_wait();
+  for (int item = static_cast<int>(cluster_rank()) + splits * w; item < PIECES * WARPS; item += splits * WARPS) {
+    const int piece = item % PIECES, warp = item / PIECES;
+    float total[16] = {};
+#pragma unroll 2
+    for (int rank = 0; rank < splits; rank++) {
+      uint32_t from;
+      asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(place(piece, warp)), "r"(rank));
+      float f[16];
+#pragma unroll
+      for (int v = 0; v < 4; v++)
+        asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(f[v * 4]), "=f"(f[v * 4 + 1]), "=f"(f[v * 4 + 2]), "=f"(f[v * 4 + 3]) : "r"(from + v * 512) : "memory");
+#pragma unroll
+      for (int i = 0; i < 16; i++) total[i] += f[i];
+    }
+    store_columns<Order, TURNED>(c, total, x0 + Order::row(warp, lane), rows, y0 + piece * 32, columns, lane);
+  }
+  // No block ends before the others have read what it has.
+  cluster_arrive();
+  cluster_wait();
+}
+
+#endif

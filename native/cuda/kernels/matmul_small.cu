@@ -1,0 +1,136 @@
+// matmul of f16 and bf16 of a few tiles and a short k, whatever the alignment of rows (matmul/small.h says when it is used). A call of that size waits for memory
+// more than it works: a block has 32 x 32 results, all its loads of 256 of k are on their way together, its eight warps take every eighth 16 of k each, and what
+// they have is added up in shared memory, in the order of the warps. `a` repeats after `batches_a` products.
+//   matmul_small_<dtype>_<layout>   layout as in matmul_mma.cu
+// How to build and run: scripts/gpu/kernels.sh.
+#include "common/mma.cuh"
+#include "common/tiles.cuh"
+#include "matmul/small.h"
+
+namespace {
+
+constexpr int SIDE = opscope::cuda::small_tile, KC = opscope::cuda::small_k, WARPS = 8;
+
+// SIDE rows of an operand by KC of k, as ldmatrix wants them: rows of k, or of SIDE elements, spaced so that eight of them meet different banks.
+template <class T, bool KMAJOR>
+struct Panel {
+  static constexpr int PITCH = KMAJOR ? KC * 2 + 16 : SIDE * 2 + 16, LINES = KMAJOR ? SIDE : KC, BYTES = PITCH * LINES;
+  static constexpr int EACH = KMAJOR ? SIDE * (KC / 64) / WARPS : KC / 2 / WARPS;  // rounds of a warp: 64 elements of one line, or 32 of each of two
+  static_assert(SIDE == 32);
+
+  // `rows`, `k`: what the operand has from this panel's first on; `pitch`: elements between lines.
+  static __device__ __forceinline__ void load(char* to, const T* from, long long pitch, int rows, int k) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int lines = KMAJOR ? rows : k, columns = KMAJOR ? k : rows;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      uint32_t w[EACH / 2][2];
+      const auto line_of = [&](int i) { return KMAJOR ? (i * WARPS + warp) / (KC / 64) : (i * WARPS + warp) * 2 + lane / 16; };
+      const auto column_of = [&](int i) { return KMAJOR ? (i * WARPS + warp) % (KC / 64) * 64 + lane * 2 : lane % 16 * 2; };
+      // The words that hold two neighbours: one, or two where rows start in the middle of a word.
+#pragma unroll
+      for (int j = 0; j < EACH / 2; j++) {
+        const int i = half * (EACH / 2) + j, line = line_of(i), column = column_of(i);
+        w[j][0] = w[j][1] = 0;
+        if (line >= lines || column >= columns) continue;
+        const unsigned long long at = reinterpret_cast<unsigned long long>(from + line * pitch + column);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(at & ~3ull);
+        w[j][0] = words[0];
+        if ((at & 2) && column + 1 < columns) w[j][1] = words[1];
+      }
+#pragma unroll
+      for (int j = 0; j < EACH / 2; j++) {
+        const int i = half * (EACH / 2) + j, line = line_of(i), column = column_of(i);
+        const bool odd = reinterpret_cast<unsigned long long>(from + line * pitch + column) & 2;
+        uint32_t pair = odd ? __funnelshift_r(w[j][0], w[j][1], 16) : w[j][0];
+        if (column + 1 >= columns) pair &= 0xffff;
+        *reinterpret_cast<uint32_t*>(to + line * PITCH + column * 2) = pair;
+      }
+    }
+  }
+
+  // Four 8 x 8 parts: of A rows first, of B k first.
+  template <bool IS_A>
+  static __device__ __forceinline__ void fragment(uint32_t (&r)[4], const char* panel, int mn, int step, int lane) {
+    const int part = lane >> 3, high_mn = IS_A ? part & 1 : part >> 1, high_k = IS_A ? part >> 1 : part & 1;
+    if constexpr (KMAJOR) ldmatrix(r, shared_address(panel + (mn + high_mn * 8 + (lane & 7)) * PITCH + step * 32 + high_k * 16));
+    else ldmatrix_trans(r, shared_address(panel + (step * 16 + high_k * 8 + (lane & 7)) * PITCH + (mn + high_mn * 8) * 2));
+  }
+};
+
+template <class T, bool TRANS_A, bool TRANS_B>
+__device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) {
+  using A = Panel<T, !TRANS_A>;
+  using B = Panel<T, TRANS_B>;
+  constexpr int SUMS = SIDE * SIDE * 4 * WARPS;
+  __shared__ __align__(16) char shared[A::BYTES + B::BYTES > SUMS ? A::BYTES + B::BYTES : SUMS];
+  const int tiles = tiles_m * tiles_n, batch = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int tm, tn;
+  tile_of(blockIdx.x % tiles, tiles_m, tiles_n, tm, tn);
+  const int m0 = tm * SIDE, n0 = tn * SIDE;
+  a += static_cast<long long>(batch % batches_a) * m * k;
+  b += static_cast<long long>(batch) * k * n;
+  float sums[2][4][4] = {};
+  for (int k0 = 0; k0 < k; k0 += KC) {
+    if (k0 > 0) __syncthreads();
+    A::load(shared, TRANS_A ? a + static_cast<long long>(k0) * m + m0 : a + static_cast<long long>(m0) * k + k0, TRANS_A ? m : k, m - m0, k - k0);
+    B::load(shared + A::BYTES, TRANS_B ? b + static_cast<long long>(n0) * k + k0 : b + static_cast<long long>(k0) * n + n0, TRANS_B ? k : n, n - n0, k - k0);
+    __syncthreads();
+#pragma unroll
+    for (int step = warp; step < KC / 16; step += WARPS) {
+      if (k0 + step * 16 >= k) break;
+      uint32_t fa[2][4], fb[2][4];
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        A::template fragment<true>(fa[i], shared, i * 16, step, lane);
+        B::template fragment<false>(fb[i], shared + A::BYTES, i * 16, step, lane);
+      }
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) mma(sums[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1], T());
+    }
+  }
+  __syncthreads();
+  float2* parts = reinterpret_cast<float2*>(shared);  // [warp][pair of a lane][lane]
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int half = 0; half < 2; half++) parts[(warp * 16 + (i * 4 + j) * 2 + half) * 32 + lane] = make_float2(sums[i][j][half * 2], sums[i][j][half * 2 + 1]);
+  __syncthreads();
+  c += static_cast<long long>(batch) * m * n;
+#pragma unroll
+  for (int p = warp; p < 16; p += WARPS) {
+    float2 total = parts[p * 32 + lane];
+#pragma unroll
+    for (int w = 1; w < WARPS; w++) {
+      const float2 v = parts[(w * 16 + p) * 32 + lane];
+      total.x += v.x, total.y += v.y;
+    }
+    const int row = m0 + p / 8 * 16 + p % 2 * 8 + lane / 4, column = n0 + p / 2 % 4 * 8 + lane % 4 * 2;
+    if (row >= m || column >= n) continue;
+    T* out = c + static_cast<long long>(row) * n + column;
+    if (n % 2 == 0) {
+      *reinterpret_cast<uint32_t*>(out) = pack_pair(total.x, total.y, T());
+    } else {
+      out[0] = from_float<T>(total.x);
+      if (column + 1 < n) out[1] = from_float<T>(total.y);
+    }
+  }
+}
+
+}  // namespace
+
+#define MATMUL(T, LAYOUT, TA, TB)                                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) matmul_small_##T##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) { \
+    matmul<T, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches_a);                                                                                                \
+  }
+#define MATMUL_LAYOUTS(T)       \
+  MATMUL(T, nn, false, false)   \
+  MATMUL(T, nt, false, true)    \
+  MATMUL(T, tn, true, false)    \
+  MATMUL(T, tt, true, true)
+MATMUL_LAYOUTS(f16)
+MATMUL_LAYOUTS(bf16)

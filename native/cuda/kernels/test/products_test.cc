@@ -1,0 +1,62 @@
+// Which kernel a product takes, its tiles and its shares of k: part of opscope_cuda_plan_test.
+#include <algorithm>
+
+#include "kernels/matmul/f32.h"
+#include "kernels/matmul/shallow.h"
+#include "kernels/matmul/shape.h"
+#include "kernels/matmul/small.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope::cuda;
+
+// Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
+void products() {
+  bool shares = true, clusters = true, skinny = true, filled = true, f32 = true;
+  for (const int m : {1, 2, 5, 16, 17, 100, 128, 1000, 4096})
+    for (const int n : {1, 3, 16, 33, 64, 512, 1001, 8192})
+      for (const int k : {1, 7, 64, 1000, 4096, 100'001})
+        for (const int64_t batch : {1, 7})
+          for (const bool turned : {false, true}) {
+            const ProductShape s = {batch, m, n, k, turned, !turned};
+            for (const int64_t step : {16, 32, 64}) {
+              const int64_t tiles = batch * up(m, 128) * up(n, 64), steps = up(k, step), splits = k_splits(132, tiles, steps, 4), each = up(steps, splits);
+              shares = shares && splits >= 1 && each * (splits - 1) < steps && (splits == 1 || tiles * splits <= 132);
+              const WgmmaPlan plan = wgmma_plan(132, {batch, m, n, k}, step);
+              const bool built = plan.rows == 64 ? plan.columns == 64 : plan.rows == 128 && (plan.columns == 64 || plan.columns == 128 || plan.columns == 192 || plan.columns == 256);
+              shares = shares && built && up(steps, plan.splits) * (plan.splits - 1) < steps && wgmma_shared_bytes(plan) <= 227 << 10;
+              // What blocks of a cluster add up lies where their ring was.
+              clusters = clusters && (!plan.joined || ((plan.splits == 2 || plan.splits == 4 || plan.splits == 8) && static_cast<unsigned>(plan.rows * plan.columns * 4) < wgmma_shared_bytes(plan)));
+            }
+            const F32Plan tiles = f32_plan(132, s);
+            const int64_t steps = up(k, 32);
+            const bool known = (tiles.name == 256 && tiles.rows == 256 && tiles.columns == 128) || (tiles.name == 128 && tiles.rows == 128 && tiles.columns == 128) || (tiles.name == 64 && tiles.rows == 128 && tiles.columns == 64);
+            // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
+            f32 = f32 && (tiles.rows == 0 || (known && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b)));
+            for (const int64_t bytes : {2, 4}) {
+              if (!is_skinny(s, bytes == 4)) continue;
+              const SkinnyPlan plan = skinny_plan(132, bytes, s);
+              const int64_t length = std::max(m, n), lanes = 16 / bytes;
+              skinny = skinny && plan.vectors >= std::min(m, n) && plan.vectors <= most_vectors && plan.tile * plan.tiles >= length && plan.tile * (plan.tiles - 1) < length && plan.share * plan.splits >= k &&
+                       plan.share * (plan.splits - 1) < k && plan.splits <= 65535 && (!plan.wide || (plan.k_contiguous ? k : length) % lanes == 0);
+              if (length * static_cast<int64_t>(k) >= 64 << 20) filled = filled && plan.tiles * plan.splits * batch >= 132;
+            }
+          }
+  expect(shares, "shares of k cover it once");
+  expect(clusters, "clusters share k or an operand, as kernels are built");
+  expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned");
+  expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).name == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 33, 8192, 4096, false, false}).rows == 0,
+         "large f32 products have k turned away, middle ones narrow tiles, tiny and narrow ones the tiles of matmul_simt");
+  expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
+  expect(filled, "a large matrix times few vectors takes the whole GPU");
+  expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
+  expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
+  expect(shallow_pairs(4096, 5).rows == 0 && shallow_pairs(4096, 1001).rows == 8 && shallow_pairs(3, 100'001).rows == 4, "narrow results are stored one by one, others in pairs of as many rows as they have");
+  expect(is_shallow(1, 8192, 8192, 8, 2) && is_shallow(1, 1000, 1000, 3, 2) && is_shallow(1, 7, 40'001, 8, 4) && !is_shallow(1, 8192, 8192, 9, 2) && !is_shallow(1, 512, 1024, 8, 2) && !is_shallow(1, 64, 32, 2, 2),
+         "a few elements of k and a large, or narrow, result take threads of their own, others tiles");
+  expect(is_small(132, 1, 256, 23, 211, false, false) && !is_small(132, 1, 256, 24, 208, true, true) && !is_small(132, 1, 256, 23, 257, false, false) && !is_small(132, 64, 131, 127, 133, false, false) && is_small(132, 1, 30'000, 20, 1001, false, false) &&
+             !is_small(132, 1, 9, 30'000, 1001, false, true),
+         "a few tiles of unaligned rows and a short k, and large operands that are used once, are done by small blocks");
+  expect(wgmma_pays({1, 777, 333, 1001, false, false}, false) && wgmma_pays({1, 777, 333, 1001, false, false}, true) && !wgmma_pays({1, 300, 700, 3, false, false}, true) && !wgmma_pays({1, 31, 138, 36'563, false, false}, true) &&
+             !wgmma_pays({1, 256, 256, 256, true, false}, true) && wgmma_pays({1, 512, 512, 512, true, false}, true),
+         "tf32 is copied or turned for wgmma where it pays");
+}
