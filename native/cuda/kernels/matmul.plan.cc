@@ -6,7 +6,7 @@
 //   matmul_simt     other f32
 //   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
-//                   large enough to pay for it; matmul_wgmma_tf32 where K is not contiguous in an operand of tf32
+//                   large enough to pay for it; a kernel file for each dtype
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
@@ -161,8 +161,7 @@ void launch_wgmma(Planner& p, const Product& product) {
   task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
   task.batches_x = divisor(x.batch), task.batches_y = divisor(y.batch);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
-  const CUfunction f = p.kernel_in(tf32 && k_rows_x ? "matmul_wgmma_tf32" : "matmul_wgmma",
-                                   "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
   Launch& launch = p.launch(f, {plan.joined ? work : std::min<int64_t>(work, p.device.sm_count)}, threads, shared, map_x, map_y, product.c, shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
   if (copied) launch.early(p.device);

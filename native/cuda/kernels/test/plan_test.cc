@@ -55,7 +55,7 @@ void registered() {
                          "transpose", "dropout", "adamw_step", "max_pool1d", "adaptive_avg_pool2d", "embedding", "gather", "scatter_add", "rope", "cumsum", "sort", "topk", "conv1d", "conv3d",
                          "scaled_dot_product_attention", "scaled_matmul", "mse_loss", "sum_to_shape"})
     expect(ops.count(op) == 1, std::string(op) + " is registered");
-  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "softmax_short", "norm_backward", "norm_backward_few", "cross_entropy", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
+  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma_bf16", "rows", "softmax_short", "norm_backward", "norm_backward_few", "cross_entropy", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
   expect(std::string(built_archs()).find_first_of("0123456789") == 0, "the build says for which GPUs its kernels are");
 }
 
@@ -154,7 +154,7 @@ void sources() {
   };
   expect(amalgamated("kernels/a.cu", find) == "C\nD\nB\n#include <cuda_fp16.h>\nA\n", "files are put in place of their includes, each once");
   bool whole = true;
-  for (const char* path : {"device/service.cu", "kernels/softmax.cu", "kernels/reduction.cu", "kernels/rows.cu", "kernels/matmul_wgmma.cu", "kernels/elementwise.cu"}) whole = whole && amalgamated(path).find("#include \"") == std::string::npos;
+  for (const char* path : {"device/service.cu", "kernels/softmax.cu", "kernels/reduction.cu", "kernels/rows.cu", "kernels/matmul_wgmma_bf16.cu", "kernels/elementwise.cu"}) whole = whole && amalgamated(path).find("#include \"") == std::string::npos;
   expect(whole, "kernels include nothing else of ours");
   expect(nvrtc_arch(9, 0) == "sm_90a" && nvrtc_arch(12, 0) == "sm_120", "kernels are compiled for the very GPU");
 }
