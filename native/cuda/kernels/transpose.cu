@@ -1,15 +1,33 @@
-// out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 32 x 32 (4 bytes) or
-// 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_2_small: 32 x 32 elements of 2 bytes. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
-// transpose_<bytes>_vectors: tiles of 64 x 64 or 128 x 128 in vectors both ways. transpose_tall_<bytes>, transpose_wide_<bytes>: few columns or few rows; a block's part of the long side passes through shared memory as it lies.
+// out[c, r] = x[r, c], as bits: _4 and _2 are the bytes of an element. Tiles lie in a grid of two dimensions, the longer along x (`down`: that of the rows), so
+// that no block divides.
+//   transpose_each_<bytes>             a thread for each element, by its place in the result: little data, where code and a barrier cost more than sectors read twice
+//   transpose_<bytes>                  tiles of 32 x 32 (4 bytes) or 64 x 64 (2 bytes) elements through shared memory: reads and writes are 128 bytes a warp
+//   transpose_2_small, transpose_pairs 32 x 32 elements of 2 bytes; two elements of 2 bytes at a time, where rows and columns are even
+//   transpose_<bytes>_vectors          tiles of 64 x 64 or 128 x 128 in vectors both ways
+//   transpose_tall_<bytes>, _wide_     up to 12 columns or rows; a block's part of the long side passes through shared memory as it lies
+//   transpose_slim_<bytes>, _broad_    up to 96; words of 4 bytes, and rows in shared memory an odd number of elements apart
 #include "common/vec.cuh"
 
 namespace {
 
+// Of this block's tile: `down` puts the tiles of a column behind each other.
+template <int SIDE>
+struct Corner {
+  long long top, left;
+  __device__ __forceinline__ explicit Corner(int down) : top(static_cast<long long>(down ? blockIdx.x : blockIdx.y) * SIDE), left(static_cast<long long>(down ? blockIdx.y : blockIdx.x) * SIDE) {}
+};
+
+template <class U>
+__device__ __forceinline__ void transpose_each(const U* __restrict__ x, U* __restrict__ out, unsigned rows, unsigned cols, unsigned n) {
+  const unsigned i = blockIdx.x * 256 + threadIdx.x, c = i / rows;
+  if (i < n) out[i] = x[(i - c * rows) * cols + c];
+}
+
 template <class U, int SIDE>
-__device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, long long tiles_across) {
+__device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, int down) {
   constexpr int PER_LANE = SIDE / 32;
   __shared__ U tile[SIDE][SIDE + 4 / sizeof(U)];
-  const long long top = blockIdx.x / tiles_across * SIDE, left = blockIdx.x % tiles_across * SIDE;
+  const long long top = Corner<SIDE>(down).top, left = Corner<SIDE>(down).left;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < SIDE; r += 8)
@@ -29,9 +47,9 @@ __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict
 }
 
 // 64 x 64 elements as 64 rows of 32 pairs.
-__device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ x, uint16_t* __restrict__ out, long long rows, long long cols, long long tiles_across) {
+__device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ x, uint16_t* __restrict__ out, long long rows, long long cols, int down) {
   __shared__ uint32_t tile[64][33];
-  const long long top = blockIdx.x / tiles_across * 64, left = blockIdx.x % tiles_across * 64;
+  const long long top = Corner<64>(down).top, left = Corner<64>(down).left;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < 64; r += 8)
@@ -51,10 +69,10 @@ __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ 
 // Tiles of 64 x 64 (4 bytes) or 128 x 128 (2 bytes) elements in 16-byte vectors both ways, where rows and columns are whole vectors: 256 bytes of each row. In
 // the tile, the vectors of a row stand in the order of their number xor that of the row's group, so that reads down a column meet different banks.
 template <class U>
-__device__ __forceinline__ void transpose_vectors(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, long long tiles_across) {
+__device__ __forceinline__ void transpose_vectors(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, int down) {
   constexpr int L = 16 / sizeof(U), ACROSS = 16, SIDE = ACROSS * L;
   __shared__ uint4 tile[SIDE * ACROSS];
-  const long long top = blockIdx.x / tiles_across * SIDE, left = blockIdx.x % tiles_across * SIDE;
+  const long long top = Corner<SIDE>(down).top, left = Corner<SIDE>(down).left;
   const int lane = threadIdx.x % ACROSS, row = threadIdx.x / ACROSS;
   // All loads before the first store; a row or vector outside takes the last inside, and is not written.
   const long long from = min(left + lane * L, cols - L);
@@ -118,6 +136,73 @@ __device__ __forceinline__ void transpose_narrow(const U* __restrict__ x, U* __r
   }
 }
 
+// Between tall or wide and tiles. TALL: x [length, narrow], else x [narrow, length]. A block takes `part` of the length, 64 by a power of two, through shared memory with `pitch` elements
+// from one place of the length to the next: odd, so that neither side meets a bank twice. What lies in one piece moves in words of 4 bytes, the rest too where the
+// length is even. places: 2^22 / narrow, rounded up, exact for the elements of a part (transpose/shape.h).
+template <class U, bool TALL>
+__device__ __forceinline__ void transpose_between(const U* __restrict__ x, U* __restrict__ out, long long length, int narrow, int part, int pitch, unsigned places) {
+  extern __shared__ uint4 vectors[];
+  constexpr int W = 4 / sizeof(U);
+  U* const tile = reinterpret_cast<U*>(vectors);
+  const long long first = static_cast<long long>(blockIdx.x) * part, at = first * narrow;
+  const int n = static_cast<int>(min(static_cast<long long>(part), length - first)), elements = n * narrow, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const auto place = [&](int i) {
+    const int p = static_cast<int>(static_cast<unsigned>(i) * places >> 22);
+    return tile + p * pitch + (i - p * narrow);
+  };
+  // The side of one piece: word i / W of it, and what is behind the last word.
+  const auto piece = [&](auto move_word, auto move_last) {
+#pragma unroll 4
+    for (int i = threadIdx.x * W; i + W <= elements; i += 256 * W) move_word(i);
+    if (W == 2 && elements % 2 != 0 && threadIdx.x == 0) move_last(elements - 1);
+  };
+  // The other side: runs of 32 words or elements of a row, one for each warp at a time.
+  const bool words = W == 1 || length % 2 == 0;
+  const auto strip = [&](auto move_word, auto move_one) {
+    const int run = words ? 32 * W : 32, shift = 31 - __clz(part / run), runs = narrow << shift;
+#pragma unroll 4
+    for (int i = warp; i < runs; i += 8) {
+      const int r = i >> shift, c = (i & ((1 << shift) - 1)) * run + lane * (words ? W : 1);
+      if (c >= n) continue;
+      if (words) move_word(r, c);
+      else move_one(r, c);
+    }
+  };
+  if constexpr (TALL) {
+    piece(
+        [&](int i) {
+          const uint32_t w = *reinterpret_cast<const uint32_t*>(x + at + i);
+          *place(i) = static_cast<U>(w);
+          if constexpr (W == 2) *place(i + 1) = static_cast<U>(w >> 16);
+        },
+        [&](int i) { *place(i) = x[at + i]; });
+    __syncthreads();
+    strip(
+        [&](int c, int r) {
+          uint32_t w = tile[r * pitch + c];
+          if constexpr (W == 2) w |= static_cast<uint32_t>(tile[(r + 1) * pitch + c]) << 16;
+          *reinterpret_cast<uint32_t*>(out + c * length + first + r) = w;
+        },
+        [&](int c, int r) { out[c * length + first + r] = tile[r * pitch + c]; });
+  } else {
+    strip(
+        [&](int r, int c) {
+          const uint32_t w = *reinterpret_cast<const uint32_t*>(x + r * length + first + c);
+          tile[c * pitch + r] = static_cast<U>(w);
+          if constexpr (W == 2) tile[(c + 1) * pitch + r] = static_cast<U>(w >> 16);
+        },
+        [&](int r, int c) { tile[c * pitch + r] = x[r * length + first + c]; });
+    __syncthreads();
+    piece(
+        [&](int i) {
+          uint32_t w = *place(i);
+          if constexpr (W == 2) w |= static_cast<uint32_t>(*place(i + 1)) << 16;
+          *reinterpret_cast<uint32_t*>(out + at + i) = w;
+        },
+        [&](int i) { out[at + i] = *place(i); });
+  }
+}
+
 }  // namespace
 
 #define NARROW(U, bytes)                                                                                                                                     \
@@ -126,21 +211,32 @@ __device__ __forceinline__ void transpose_narrow(const U* __restrict__ x, U* __r
 NARROW(uint16_t, 2)
 NARROW(uint32_t, 4)
 
-extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose_of_pairs(x, out, rows, cols, tiles_across);
+#define BETWEEN(U, bytes)                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(256) transpose_each_##bytes(const U* x, U* out, unsigned rows, unsigned cols, unsigned n) { transpose_each(x, out, rows, cols, n); } \
+  extern "C" __global__ void __launch_bounds__(256) transpose_slim_##bytes(const U* x, U* out, long long length, int narrow, int part, int pitch, unsigned places) {               \
+    transpose_between<U, true>(x, out, length, narrow, part, pitch, places);                                                                                                     \
+  }                                                                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(256) transpose_broad_##bytes(const U* x, U* out, long long length, int narrow, int part, int pitch, unsigned places) {              \
+    transpose_between<U, false>(x, out, length, narrow, part, pitch, places);                                                                                                    \
+  }
+BETWEEN(uint16_t, 2)
+BETWEEN(uint32_t, 4)
+
+extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t* x, uint16_t* out, long long rows, long long cols, int down) {
+  transpose_of_pairs(x, out, rows, cols, down);
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_4_vectors(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose_vectors(x, out, rows, cols, tiles_across);
+extern "C" __global__ void __launch_bounds__(256) transpose_4_vectors(const uint32_t* x, uint32_t* out, long long rows, long long cols, int down) {
+  transpose_vectors(x, out, rows, cols, down);
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_2_vectors(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose_vectors(x, out, rows, cols, tiles_across);
+extern "C" __global__ void __launch_bounds__(256) transpose_2_vectors(const uint16_t* x, uint16_t* out, long long rows, long long cols, int down) {
+  transpose_vectors(x, out, rows, cols, down);
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose<uint32_t, 32>(x, out, rows, cols, tiles_across);
+extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, int down) {
+  transpose<uint32_t, 32>(x, out, rows, cols, down);
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_2_small(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose<uint16_t, 32>(x, out, rows, cols, tiles_across);
+extern "C" __global__ void __launch_bounds__(256) transpose_2_small(const uint16_t* x, uint16_t* out, long long rows, long long cols, int down) {
+  transpose<uint16_t, 32>(x, out, rows, cols, down);
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_2(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose<uint16_t, 64>(x, out, rows, cols, tiles_across);
+extern "C" __global__ void __launch_bounds__(256) transpose_2(const uint16_t* x, uint16_t* out, long long rows, long long cols, int down) {
+  transpose<uint16_t, 64>(x, out, rows, cols, down);
 }

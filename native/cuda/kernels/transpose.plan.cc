@@ -1,38 +1,43 @@
-#include <algorithm>
-
 #include "elementwise/launch.h"
 #include "plan.h"
+#include "transpose/shape.h"
 
 namespace opscope::cuda {
-// Columns or rows of which a tile of 32 or 64 would be mostly empty, bytes of a block's part in shared memory, and how much of the long side it is at least.
-constexpr int64_t most_narrow = 12, narrow_bytes = 16 << 10, least_narrow_part = 256;
+
+namespace {
 
 // dims: [rows, cols].
-static const Register registered({"transpose", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
-  const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
+void plan(Planner& p) {
+  const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1)), length = std::max(rows, cols);
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  if (rows == 1 || cols == 1) {
-    launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * cols, p.input(0));
-    return;
+  const TransposePlan s = transpose_plan(p.device.sm_count, bytes, rows, cols);
+  const auto kernel = [&](const std::string& name) { return p.kernel("transpose_" + name + std::to_string(bytes)); };
+  const auto narrow = static_cast<int>(std::min(rows, cols)), part = static_cast<int>(s.part);
+  const auto tiles = [&](CUfunction function) {
+    // The grid's y is short.
+    const int down = s.down > s.across;
+    p.launch(function, down ? Dim3{s.down, s.across} : Dim3{s.across, s.down}, 256, 0, p.input(0), p.output(), rows, cols, down);
+  };
+  switch (s.kind) {
+    case Transposition::copy: return launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * cols, p.input(0));
+    case Transposition::each:
+      p.launch(kernel("each_"), {s.blocks}, 256, 0, p.input(0), p.output(), static_cast<unsigned>(rows), static_cast<unsigned>(cols), static_cast<unsigned>(rows * cols));
+      return;
+    case Transposition::narrow:
+      p.launch(kernel(s.tall ? "tall_" : "wide_"), {s.blocks}, 256, static_cast<unsigned>(s.part * narrow * bytes), p.input(0), p.output(), length, narrow, part);
+      return;
+    case Transposition::between:
+      p.launch(kernel(s.tall ? "slim_" : "broad_"), {s.blocks}, 256, static_cast<unsigned>(s.part * s.pitch * bytes), p.input(0), p.output(), length, narrow, part, s.pitch, s.places);
+      return;
+    case Transposition::vectors: return tiles(p.kernel("transpose_" + std::to_string(bytes) + "_vectors"));
+    case Transposition::small: return tiles(p.kernel("transpose_2_small"));
+    case Transposition::pairs: return tiles(p.kernel("transpose_pairs"));
+    case Transposition::tiles: return tiles(kernel(""));
   }
-  if (std::min(rows, cols) <= most_narrow && std::max(rows, cols) >= 4 * most_narrow) {
-    const bool tall = cols < rows;
-    const int64_t narrow = std::min(rows, cols), length = std::max(rows, cols);
-    const int64_t part = std::clamp(ceil_div(length, int64_t{p.device.sm_count} * 4), least_narrow_part, narrow_bytes / bytes / narrow) / 8 * 8;
-    p.launch(p.kernel((tall ? "transpose_tall_" : "transpose_wide_") + std::to_string(bytes)), {ceil_div(length, part)}, 256, static_cast<unsigned>(part * narrow * bytes), p.input(0), p.output(),
-             static_cast<long long>(length), static_cast<int>(narrow), static_cast<int>(part));
-    return;
-  }
-  // Whole vectors both ways, and a tile for each multiprocessor.
-  const int64_t vector = 16 / bytes, wide = vector * 16, tiles = ceil_div(rows, wide) * ceil_div(cols, wide);
-  if (rows % vector == 0 && cols % vector == 0 && tiles >= p.device.sm_count) {
-    p.launch(p.kernel("transpose_" + std::to_string(bytes) + "_vectors"), {tiles}, 256, 0, p.input(0), p.output(), rows, cols, static_cast<long long>(ceil_div(cols, wide)));
-    return;
-  }
-  // Where larger tiles would leave most of the GPU idle, four times as many blocks with a quarter of the work.
-  const bool small = bytes == 2 && ceil_div(rows, 64) * ceil_div(cols, 64) * 4 <= p.device.sm_count;
-  const int64_t side = bytes == 4 || small ? 32 : 64, across = ceil_div(cols, side);
-  p.launch(p.kernel(bytes == 4 ? "transpose_4" : small ? "transpose_2_small" : rows % 2 == 0 && cols % 2 == 0 ? "transpose_pairs" : "transpose_2"), {ceil_div(rows, side) * across}, 256, 0, p.input(0), p.output(), rows, cols,
-           static_cast<long long>(across));
-}});
 }
+
+const Register registered({"transpose", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, plan});
+
+}  // namespace
+
+}  // namespace opscope::cuda
