@@ -1,5 +1,5 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them.
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; embedding_shifted_<bytes>: rows that do not, in vectors of the result.
 #include "common/vec.cuh"
 
 namespace {
@@ -13,6 +13,46 @@ __device__ __forceinline__ void embedding(const int* __restrict__ indices, const
   if (i >= n) return;
   const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, index = indices[place];
   if (inside(index, rows)) out[i] = table[index * dim + (i - place * dim)];
+}
+
+// 16 bytes from `shift` bytes, a multiple of 2, behind the start of two vectors.
+__device__ __forceinline__ uint4 shifted(const uint4& a, const uint4& b, int shift) {
+  uint32_t w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+  if (shift & 8) {
+#pragma unroll
+    for (int i = 0; i < 6; i++) w[i] = w[i + 2];
+  }
+  if (shift & 4) {
+#pragma unroll
+    for (int i = 0; i < 5; i++) w[i] = w[i + 1];
+  }
+  const int bits = shift & 2 ? 16 : 0;
+  return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits), __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
+}
+
+// The same for rows of several vectors that do not start on 16 bytes: a thread has a vector of the result, which comes from two of the table or, at the end of a row, of two rows.
+template <class U>
+__device__ __forceinline__ void embedding_shifted(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long dim, long long n) {
+  constexpr int L = 16 / sizeof(U);
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, index = indices[place], column = i - place * dim;
+  if (column + L <= dim) {
+    if (!inside(index, rows)) return;
+    const U* from = table + index * dim + column;
+    const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(from) & 15);
+    const uint4* whole = reinterpret_cast<const uint4*>(reinterpret_cast<uintptr_t>(from) - shift);
+    const uint4 a = whole[0], b = shift > 0 ? whole[1] : a;
+    store16(out + i, shifted(a, b, shift));
+    return;
+  }
+  const long long next = i + (dim - column) < n ? indices[place + 1] : -1;
+#pragma unroll
+  for (int k = 0; k < L; k++) {
+    const bool own = column + k < dim;
+    const long long row = own ? index : next;
+    if (inside(row, rows)) out[i + k] = table[row * dim + (own ? column + k : column + k - dim)];
+  }
 }
 
 // Rows of one U: four of a thread, as two bytes of one at a time are a sixteenth of what a line of memory holds.
@@ -74,6 +114,12 @@ __device__ __forceinline__ void rope(const T* __restrict__ x, const T* __restric
 COPIES(uint16_t, 2)
 COPIES(uint32_t, 4)
 COPIES(uint4, 16)
+#define SHIFTED(U, bytes)                                                                                                                                               \
+  extern "C" __global__ void __launch_bounds__(256) embedding_shifted_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) { \
+    embedding_shifted(indices, table, out, rows, dim, n);                                                                                                               \
+  }
+SHIFTED(uint16_t, 2)
+SHIFTED(uint32_t, 4)
 extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 

@@ -10,12 +10,16 @@ Dim3 grid_of(int64_t n) { return {ceil_div(n, threads)}; }
 long long number(int64_t n) { return n; }
 // Rows of one element from which on a thread has several of them: fewer leave multiprocessors idle.
 constexpr int64_t many_single = int64_t{1} << 20;
+// Vectors of a row that does not start on 16 bytes, and elements of the result, from which on it is made of vectors: of shorter rows, too many vectors lie in two rows.
+constexpr int64_t least_shifted = 4, many_shifted = int64_t{1} << 18;
 
 void plan_embedding(Planner& p) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const int64_t rows = p.dim(0), dim = p.dim(1), indices = p.dim(2);
   const int64_t unit = dim * bytes % 16 == 0 ? 16 : dim * bytes % 4 == 0 ? 4 : bytes, columns = dim * bytes / unit;
   if (columns == 1 && unit <= 4 && indices >= many_single) return void(p.launch(p.kernel_in("lookup", "embedding_each_" + std::to_string(unit)), grid_of(ceil_div(indices, 4)), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(indices)));
+  if (const int64_t lanes = 16 / bytes; unit < 16 && dim >= least_shifted * lanes && indices * dim >= many_shifted)
+    return void(p.launch(p.kernel_in("lookup", "embedding_shifted_" + std::to_string(bytes)), grid_of(ceil_div(indices * dim, lanes)), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(dim), number(indices * dim)));
   p.launch(p.kernel_in("lookup", "embedding_" + std::to_string(unit)), grid_of(indices * columns), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(columns), number(indices * columns));
 }
 
