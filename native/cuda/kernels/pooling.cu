@@ -1,49 +1,65 @@
-// Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _four: a thread for four
-// outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than 2^31 - 1024; _four_2 and _four_3: of windows as wide;
-// _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory.
-#include "common/reduce.cuh"
+// Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _few, _few_8, _few_32: a thread,
+// eight or a warp, with places of 32 bits; _four: a thread for four outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than
+// 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory.
 #include "pooling/tile.cuh"
 
 namespace {
 
+template <class I>
 struct Span {
-  long long first, end, counted;
+  I first, end, counted;
 };
 
 // Window of output `o` along an axis; kernel 0: adaptive.
-__device__ __forceinline__ Span span_of(long long o, long long input, long long output, long long kernel, long long stride, long long padding) {
+template <class I>
+__device__ __forceinline__ Span<I> span_of(I o, I input, I output, I kernel, I stride, I padding) {
   if (kernel == 0) {
-    const long long first = o * input / output, end = ((o + 1) * input + output - 1) / output;
+    const I first = o * input / output, end = ((o + 1) * input + output - 1) / output;
     return {first, end, end - first};
   }
-  const long long at = o * stride - padding;
-  return {max(at, 0LL), min(at + kernel, input), kernel};
+  const I at = o * stride - padding;
+  return {max(at, I(0)), min(at + kernel, input), kernel};
 }
 
-template <bool MAX, bool WARP, class T>
+// GROUP threads for an output, each with four elements of its window on their way. I: what places are counted in.
+template <bool MAX, int GROUP, class I, class T>
 __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ out, const PoolSizes& s) {
-  constexpr int group = WARP ? 32 : 1;
-  const long long i = (static_cast<long long>(blockIdx.x) * pool_threads + threadIdx.x) / group;
-  if (i >= s.outputs) return;
-  const int lane = WARP ? threadIdx.x % 32 : 0;
-  // 64-bit division takes several times as long.
-  const bool small = (s.outputs >> 32) == 0;
-  const long long row = small ? static_cast<unsigned>(i) / static_cast<unsigned>(s.out_width) : i / s.out_width, plane = small ? static_cast<unsigned>(row) / static_cast<unsigned>(s.out_height) : row / s.out_height;
-  const Span down = span_of(row - plane * s.out_height, s.height, s.out_height, s.kernel_down, s.stride_down, s.padding_down);
-  const Span across = span_of(i - row * s.out_width, s.width, s.out_width, s.kernel, s.stride, s.padding);
-  const T* from = x + plane * s.height * s.width;
+  constexpr int U = 4;
+  const I outputs = static_cast<I>(s.outputs), width = static_cast<I>(s.width), height = static_cast<I>(s.height), out_width = static_cast<I>(s.out_width), out_height = static_cast<I>(s.out_height);
+  const I i = (static_cast<I>(blockIdx.x) * pool_threads + static_cast<I>(threadIdx.x)) / GROUP;
+  // The groups of a warp end together, as they exchange what they have.
+  if (GROUP == 1 && i >= outputs) return;
+  const I own = min(i, outputs - 1);
+  const int lane = threadIdx.x % GROUP;
+  const auto over = [&](I a, I b) { return sizeof(I) == 4 || (s.outputs >> 32) == 0 ? static_cast<I>(static_cast<unsigned>(a) / static_cast<unsigned>(b)) : a / b; };
+  const I row = over(own, out_width), plane = over(row, out_height);
+  const Span<I> down = span_of<I>(row - plane * out_height, height, out_height, static_cast<I>(s.kernel_down), static_cast<I>(s.stride_down), static_cast<I>(s.padding_down));
+  const Span<I> across = span_of<I>(own - row * out_width, width, out_width, static_cast<I>(s.kernel), static_cast<I>(s.stride), static_cast<I>(s.padding));
+  const I wide = across.end - across.first, count = (down.end - down.first) * wide;
+  const T* from = x + (plane * height + down.first) * width + across.first;
   float total = MAX ? -INFINITY : 0.0f;
-  const auto join = [&](float v) { total = of_two<MAX>(total, v); };
-  if (WARP) {
-    const long long wide = across.end - across.first, count = (down.end - down.first) * wide;
-    for (long long k = lane; k < count; k += 32) join(to_float(from[(down.first + k / wide) * s.width + across.first + k % wide]));
-    total = warp_reduce(total, of_two<MAX, float>);
-    if (lane != 0) return;
-  } else {
-    for (long long r = down.first; r < down.end; r++)
-      for (long long c = across.first; c < across.end; c++) join(to_float(from[r * s.width + c]));
+  I line = 0, c = 0;  // of the next element, where a thread has the whole window
+  for (I k = lane; k < count; k += GROUP * U) {
+    float v[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const I at = k + u * GROUP;
+      I place;
+      if (GROUP == 1) {
+        place = line + c;
+        if (++c == wide) c = 0, line += width;
+      } else {
+        const I r = at / wide;
+        place = r * width + (at - r * wide);
+      }
+      v[u] = at < count ? to_float(from[place]) : MAX ? -INFINITY : 0.0f;
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) total = of_two<MAX>(total, v[u]);
   }
-  out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
+#pragma unroll
+  for (int offset = GROUP / 2; offset > 0; offset /= 2) total = of_two<MAX>(total, __shfl_xor_sync(0xffffffffu, total, offset));
+  if (i < outputs && lane == 0) out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
 }
 
 // The outputs of a thread are a block apart, so that neighbouring threads read and write neighbouring elements; only the first one's place takes divisions.
@@ -98,8 +114,11 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
 }  // namespace
 
 #define POOL(T, kind, MAX)                                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T(const T* x, T* out, const PoolSizes s) { pool<MAX, false>(x, out, s); }             \
-  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_warp(const T* x, T* out, const PoolSizes s) { pool<MAX, true>(x, out, s); }         \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T(const T* x, T* out, const PoolSizes s) { pool<MAX, 1, long long>(x, out, s); }        \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_warp(const T* x, T* out, const PoolSizes s) { pool<MAX, 32, long long>(x, out, s); } \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few(const T* x, T* out, const PoolSizes s) { pool<MAX, 1, int>(x, out, s); }       \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few_8(const T* x, T* out, const PoolSizes s) { pool<MAX, 8, int>(x, out, s); }     \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few_32(const T* x, T* out, const PoolSizes s) { pool<MAX, 32, int>(x, out, s); }   \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 0>(x, out, s); }     \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_2(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 2>(x, out, s); }   \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }

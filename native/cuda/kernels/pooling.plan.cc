@@ -46,7 +46,7 @@ void plan(Planner& p) {
   const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4)), size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && plane <= most;
   const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
-  if (row.dims == 8 && plane <= most) {
+  if (row.dims == 8 && plane <= most && s.outputs > pool_few_outputs) {
     const auto whole = [&](size_t i) { return static_cast<int>(p.dim(i)); };
     const bool signals = row.signals;
     const PoolTiling tiling = pool_tiling(size, {dim(0), whole(1), whole(2), whole(3), whole(4), signals ? 1 : whole(5), signals ? 1 : whole(6), signals ? 0 : whole(7), whole(5), whole(6), whole(7), 0, 0, 0, 0, 0, 0, 0});
@@ -56,7 +56,9 @@ void plan(Planner& p) {
     }
   }
   if (!four) {
-    p.launch(p.kernel_in("pooling", name + (warp ? "_warp" : "")), {ceil_div(s.outputs * (warp ? 32 : 1), pool_threads)}, pool_threads, 0, p.input(0), p.output(), s);
+    const PoolThreads t = pool_threads_of(p.device.sm_count, dim(0) * dim(1) * dim(2), dim(1) * dim(3) + dim(1) + dim(3), dim(2) * dim(4) + dim(2) + dim(4), s.outputs, window);
+    p.launch(p.kernel_in("pooling", name + (!t.small ? (t.group == 32 ? "_warp" : "") : t.group == 1 ? "_few" : "_few_" + std::to_string(t.group))), {ceil_div(s.outputs * t.group, pool_threads)}, pool_threads, 0, p.input(0),
+             p.output(), s);
     return;
   }
   // More planes take further launches.

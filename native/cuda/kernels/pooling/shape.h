@@ -26,6 +26,24 @@ inline std::string pool_tile_kernel(const PoolTile& t) {
 constexpr int64_t most_of_pool_tile = 16 << 10;
 inline int64_t pool_tile_bytes(int64_t bytes) { return bytes < int64_t{4} << 20 ? 4 << 10 : bytes < int64_t{32} << 20 ? 8 << 10 : most_of_pool_tile; }
 
+// Outputs up to which a thread, or several, for each take no longer than tiles: a copy to shared memory would wait for memory once more.
+constexpr int64_t pool_few_outputs = 16 << 10;
+
+// Threads of an output where neither tiles nor threads of several outputs take the case, and whether its places have 31 bits.
+struct PoolThreads {
+  int group;
+  bool small;
+};
+// `elements` of the input, `down` and `across`: what adaptive windows divide at most; `window`: its elements, about.
+inline PoolThreads pool_threads_of(int64_t sm_count, int64_t elements, int64_t down, int64_t across, int64_t outputs, int64_t window) {
+  constexpr int64_t most = (int64_t{1} << 31) - 4 * pool_threads, least_shared = 8, large = 64;
+  const auto small = [&](int64_t group) { return elements <= most && down <= most && across <= most && outputs <= most / group; };
+  if (window >= large) return {32, small(32)};
+  // One after the other, the elements of a window would each wait for memory; many outputs hide that.
+  if (window >= least_shared && outputs * 8 <= sm_count * 2048 && small(8)) return {8, true};
+  return {1, small(1)};
+}
+
 // `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`.
 inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
