@@ -151,12 +151,20 @@ void keep(const fs::path& path, const std::vector<char>& image) {
   fs::rename(part, path, problem);
 }
 
-// NVRTC has no C++ library; the kernels take fixed-width integers from it.
+// NVRTC has no C++ library; the kernels take fixed-width integers and a few traits from it.
 constexpr const char* cstdint_text =
     "#pragma once\n"
     "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long int64_t;\n"
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\ntypedef unsigned long long uint64_t;\ntypedef unsigned long long uintptr_t;\n"
     "namespace std { using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t; }\n";
+
+constexpr const char* type_traits_text =
+    "#pragma once\n"
+    "namespace std {\n"
+    "template <class A, class B> inline constexpr bool is_same_v = false;\ntemplate <class A> inline constexpr bool is_same_v<A, A> = true;\n"
+    "template <class T> struct remove_reference { using type = T; };\ntemplate <class T> struct remove_reference<T&> { using type = T; };\ntemplate <class T> struct remove_reference<T&&> { using type = T; };\n"
+    "template <class T> using remove_reference_t = typename remove_reference<T>::type;\n"
+    "}\n";
 
 // What nvcc includes without being asked.
 constexpr const char* prelude =
@@ -166,9 +174,9 @@ constexpr const char* prelude =
 std::vector<char> compile(const std::string& module, const std::string& arch, const std::string& source) {
   const Table& t = table();
   void* program = nullptr;
-  const char* texts[] = {cstdint_text};
-  const char* header_names[] = {"cstdint"};
-  if (t.create(&program, source.c_str(), (module + ".cu").c_str(), 1, texts, header_names) != 0) throw Error("unsupported", "NVRTC could not start on " + module + ".cu.");
+  const char* texts[] = {cstdint_text, type_traits_text};
+  const char* header_names[] = {"cstdint", "type_traits"};
+  if (t.create(&program, source.c_str(), (module + ".cu").c_str(), 2, texts, header_names) != 0) throw Error("unsupported", "NVRTC could not start on " + module + ".cu.");
   const struct Destroy {
     const Table& t;
     void* program;
