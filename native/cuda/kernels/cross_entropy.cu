@@ -1,7 +1,5 @@
 // The losses of cross_entropy over rows that start on 16 bytes and have more than `warp_vectors` vectors (rows/shape.h): cross_entropy_<t>_<V>, a block for a row,
-// V vectors of a thread on their way before the first is worked on. Losses of many rows go to slots, which rows_mean_slots (row_sums.cu) reads. Other rows are those of rows.cu. rows.plan.cc launches both.
-#include "common/early.cuh"
-#include "common/slots.cuh"
+// V vectors of a thread on their way before the first is worked on. Other rows are those of rows.cu. rows.plan.cc launches both.
 #include "rows/stats.cuh"
 
 namespace {
@@ -13,8 +11,6 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   __shared__ Stats scratch[32];
   const int thread = threadIdx.x, threads = blockDim.x, vectors = static_cast<int>(a.cols / L);
   const long long row = blockIdx.x;
-  // The launch that takes the mean is there when the last losses come.
-  next_may_start();
   const T* x = reinterpret_cast<const T*>(a.in[0]) + row * a.cols;
   if (a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   Stats s = ByMaxSum::start();
@@ -57,11 +53,7 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
     s = {max, even + odd};
   }
   s = join_group<ByMaxSum>(s, threads, scratch);
-  if (thread == 0) {
-    const float loss = s.max - shown + logf(s.sum);
-    if (a.slots) leave_word(reinterpret_cast<unsigned long long*>(a.slots) + row, loss_mark | __float_as_uint(loss));
-    else reinterpret_cast<float*>(a.per_row)[row] = loss;
-  }
+  if (thread == 0) reinterpret_cast<float*>(a.per_row)[row] = s.max - shown + logf(s.sum);
   if (a.parts_at) mean_of_rows<T>(a);
 }
 

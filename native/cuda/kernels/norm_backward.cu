@@ -13,6 +13,8 @@ namespace {
 // Waits for the other threads of a group.
 __device__ __forceinline__ void group_sync(int group, int threads) {
 #ifdef __CUDA_ARCH__
+  // A named barrier counts warps: one that stands divided would count twice.
+  __syncwarp();
   asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "r"(threads) : "memory");
 #endif
 }

@@ -130,7 +130,7 @@ class Reduction {
     const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, row_.kind == Row::values && p_.device.major >= 9, row_.kind == Row::values);
     const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
-      p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
+      p_.launch(kernel("_each" + (split.few ? "_few" : width)), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
       return;
     }
     if (split.kind == ColumnSplit::Kind::cluster) {

@@ -1,6 +1,5 @@
 // What row operations need beside their rows: the mean of one float per row, and sums over rows.
 #include "common/early.cuh"
-#include "common/slots.cuh"
 #include "rows/stats.cuh"
 
 // ---- the mean of one float per row ----
@@ -39,29 +38,6 @@ __device__ __forceinline__ void rows_mean_once(const float* __restrict__ x, long
   for (long long i = threadIdx.x; i < n; i += 1024) sum += __ldcg(x + i);
   sum = block_reduce(sum, 0.0f, scratch, AddOp());
   if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
-}
-
-// The same of slots that the launch before may still be filling: it is not waited for, as its last words are seen sooner than its end.
-template <class T>
-__device__ __forceinline__ void rows_mean_slots(unsigned long long* slots, long long n, T* out) {
-  constexpr int U = 8;
-  __shared__ float scratch[32];
-  float sum = 0;
-  for (long long first = threadIdx.x; first < n; first += U * 1024) {
-    unsigned long long word[U];
-    const int count = static_cast<int>(min(static_cast<long long>(U), (n - first + 1023) / 1024));
-    await_words(word, slots + first, 1024, count, loss_mark);
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (u >= count) break;
-      sum += __uint_as_float(static_cast<unsigned>(word[u]));
-      slots[first + u * 1024] = 0;
-    }
-  }
-  sum = block_reduce(sum, 0.0f, scratch, AddOp());
-  if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
-  // What comes next is behind both launches.
-  wait_for_last();
 }
 
 // ---- sums over tokens of grad * (x - mean) * rstd and of grad ----
@@ -117,7 +93,6 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
 #define PLAIN(T)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* x, float* parts, unsigned* counter, long long n, T* out) { rows_mean(x, parts, counter, n, out); } \
   extern "C" __global__ void __launch_bounds__(1024) rows_mean_once_##T(const float* x, long long n, T* out) { rows_mean_once(x, n, out); }                                     \
-  extern "C" __global__ void __launch_bounds__(1024) rows_mean_slots_##T(unsigned long long* slots, long long n, T* out) { rows_mean_slots(slots, n, out); }                              \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
                                                                      long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
     norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \

@@ -38,16 +38,14 @@ void plan_group_norm(Planner& p) {
 
 void plan_cross_entropy(Planner& p) {
   RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
+  a.per_row = p.workspace(a.rows * 4);
   if (const LossShape whole = loss_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9); whole.vectors > 0) {
-    const bool averages = a.rows <= most_tickets, slots = !averages && a.rows <= most_averaged;
+    const bool averages = a.rows <= most_tickets;
     if (averages) a.parts_at = p.workspace(4);
-    (slots ? a.slots : a.per_row) = p.workspace(a.rows * (slots ? 8 : 4));
     p.launch(p.kernel("cross_entropy_" + p.dtype() + "_" + std::to_string(whole.vectors)), {a.rows}, whole.threads, 0, a);
-    if (slots) p.launch(p.kernel_in("row_sums", "rows_mean_slots_" + p.dtype()), {1}, 1024, 0, a.slots, a.rows, p.output()).early(p.device);
-    if (averages || slots) return;
-  } else {
-    a.per_row = p.workspace(a.rows * 4);
-    if (launch_rows(p, a, 1, true)) return;
+    if (averages) return;
+  } else if (launch_rows(p, a, 1, true)) {
+    return;
   }
   // One block that waits for no other, where it is soon done (4096 rows on an H200: 2 us less than two blocks and a counter).
   if (a.rows <= most_averaged) {

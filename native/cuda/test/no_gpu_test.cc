@@ -180,7 +180,7 @@ void reductions() {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
           columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted);
-          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (column.width > 1 ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner) && aligned;
+          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (!column.few ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner && length <= each_few_rows) && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled)
             columns_covered = columns_covered && (column.shifted ? column.width == 16 / bytes && inner % column.width != 0 && column.tile == 31 * column.width && length >= shifted_rows : aligned && column.tile == 32 * column.width);

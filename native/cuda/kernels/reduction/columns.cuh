@@ -91,7 +91,7 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
 // As in column_split (shape.h).
 constexpr int each_columns = 4;
 
-// Columns that do not start on 16 bytes, one by one: a thread has `each_columns` of them, 32 apart, and two rows of each on their way.
+// The same for few rows of columns that do not start on 16 bytes: a thread has `each_columns` of them, 32 apart, and two rows of each on their way.
 template <class R, class T>
 __device__ __forceinline__ void reduce_each_single(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
   constexpr int C = each_columns, U = 2;

@@ -62,7 +62,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
 constexpr int64_t flat_columns = 64;
 
 // Columns of [outer, reduce, inner], `width` elements of an access.
-//   each    a thread has `width` columns, or `each_columns` of single elements, and meets all rows; `tiles` threads
+//   each    a thread has `width` columns, or where rows are `few` `each_columns` single ones, and meets all rows; `tiles` threads
 //   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
 //           `splits` shares of `rows` rows
 //   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows; `shifted`: tiles of 31, of rows that do not start on 16 bytes
@@ -71,10 +71,12 @@ struct ColumnSplit {
   enum class Kind { each, flat, tiled, cluster } kind;
   int64_t width, tile, tiles, rows, splits, step = 0;
   bool shifted = false;
+  bool few = false;  // each: `each_columns` single elements of a thread
 };
 
-// Columns of one thread where they are met one by one.
-constexpr int64_t each_columns = 4;
+// Columns of one thread where they are single elements of up to so many rows (H200: two rows of 692,643 bf16 11.2 to 7.5 us, five of 1,000,001 f32 13.9 to 11.2; eight of
+// 300,001 bf16 6.3 to 8.8).
+constexpr int64_t each_columns = 4, each_few_rows = 5;
 // Rows from which vectors pay where rows do not start on 16 bytes: each of eight groups of a block has four of them.
 constexpr int64_t shifted_rows = 32;
 
@@ -86,7 +88,10 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   // Many whole tiles: their shares are few, and soon joined (f32 1731x167 on an H100: 12.0 us by shifted tiles, 8.0 by others).
   const bool shifted = shifts && !aligned && reduce >= shifted_rows && inner >= narrower * 4 && up(inner, narrower) * outer * 2 >= sm_count;
   const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide;
-  if (!shifted && (reduce <= 8 || threads >= int64_t{sm_count} * 1024)) return {ColumnSplit::Kind::each, wide, wide, aligned ? threads : up(threads, each_columns), reduce, 1};
+  if (!shifted && (reduce <= 8 || threads >= int64_t{sm_count} * 1024)) {
+    const bool few = !aligned && reduce <= each_few_rows;
+    return {ColumnSplit::Kind::each, wide, wide, few ? up(threads, each_columns) : threads, reduce, 1, 0, false, few};
+  }
   if (inner <= flat_columns) {
     // A slice of `outer` starts on 16 bytes, or elements are read one by one.
     const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;

@@ -129,6 +129,12 @@ inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, in
   const auto shared = [&](int64_t groups) { return norm_scratch_bytes + groups * norm_stages * 2 * each * threads * 16; };
   // What a block adds up is written once for all of its groups. Few rows: fewer groups, for more blocks (bf16 128x1024: 5.5 us by 32 blocks of four, 6.8 by 16 of eight).
   int64_t groups = std::min<int64_t>(norm_groups, norm_threads / threads);
+  // Off a boundary, groups of several warps have a block each: racecheck reports several of them in one block, where they join sums in shared memory, and whether it is
+  // right is not known. Narrow ones would be too many blocks, whose sums are written and read again.
+  if (dim % lanes != 0 && threads > 32) {
+    if (threads < 128) return {};
+    groups = 1;
+  }
   while (groups > 1 && (tokens < groups * 32 || shared(groups) > most_shared)) groups /= 2;
   if (shared(groups) > most_shared) return {};
   const int64_t resident = norm_threads / (threads * groups);

@@ -9,9 +9,6 @@ __device__ __forceinline__ float sum_of_lanes(float v, int lanes) {
   return v;
 }
 
-// A slot of a loss is not below this.
-constexpr unsigned long long loss_mark = 1ull << 32;
-
 // Largest element and the sum of e^(x - largest). Without branches, which would keep loads from overtaking them: where nothing is larger than -infinity,
 // the sum is of e^x, which is 0.
 struct ByMaxSum {
