@@ -12,6 +12,13 @@ namespace {
 
 long long number(int64_t n) { return n; }
 
+// Lanes of a row of few elements: a power of two.
+int lanes_of_row(int64_t dim) {
+  int lanes = 1;
+  while (lanes < dim) lanes *= 2;
+  return lanes;
+}
+
 // Few rows: each looks through all indices.
 void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   const int64_t cells = rows * ceil_div(dim, 32), splits = std::clamp<int64_t>(std::min(int64_t{p.device.sm_count} * 4 / cells, n / 512), 1, 512);
