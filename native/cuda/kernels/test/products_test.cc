@@ -5,9 +5,29 @@
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/small.h"
+#include "kernels/matmul/wgmma.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope::cuda;
+
+namespace {
+
+// As kernels divide by it.
+unsigned quotient(unsigned n, const Divisor& d) { return d.by == 1 ? n : static_cast<unsigned>((uint64_t{n} * d.multiplier) >> 32) >> d.shift; }
+
+bool divides() {
+  constexpr uint64_t end = uint64_t{1} << 31;
+  for (uint64_t by = 1; by < end; by = by * 9 / 8 + 1) {
+    const Divisor d = divisor_of(static_cast<unsigned>(by));
+    for (uint64_t n = 0; n < end; n = n * 5 / 4 + 1)
+      if (quotient(static_cast<unsigned>(n), d) != n / by) return false;
+    for (const uint64_t n : {by - 1, by, by + 1, end - 1})
+      if (n < end && quotient(static_cast<unsigned>(n), d) != n / by) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
 void products() {
@@ -42,6 +62,7 @@ void products() {
             }
           }
   expect(shares, "shares of k cover it once");
+  expect(divides(), "divisions by multiplication are exact below 2^31");
   expect(clusters, "clusters share k or an operand, as kernels are built");
   expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned");
   expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).name == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 33, 8192, 4096, false, false}).rows == 0,
