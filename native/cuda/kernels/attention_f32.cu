@@ -3,56 +3,14 @@
 // warps and meets BC keys at a time with the running maximum and sum of each query, as attention_mma.cu does.
 // attention_f32_<D>_<queries of a block>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
+#include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
-#include "common/mma.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS;
 constexpr float LOG2E = 1.4426950408889634f;
-
-// Rows of D elements in shared memory; four more spread what a warp reads over all banks, along rows and, two rows at a time, along columns.
-template <int D>
-constexpr int PITCH = D + 4;
-
-// Rows first .. first + ROWS of [rows, dim] into shared memory; zeroes beyond.
-template <int D, int ROWS>
-__device__ __forceinline__ void load_rows(float* shared, const float* x, long long first, long long rows, int dim, bool aligned) {
-  constexpr int CHUNKS = D / 4;
-#pragma unroll 4
-  for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
-    const int row = e / CHUNKS, column = e % CHUNKS * 4, valid = first + row < rows ? min(4, max(0, dim - column)) : 0;
-    const float* from = valid > 0 ? x + (first + row) * dim + column : x;
-    const uint32_t to = shared_address(shared + row * PITCH<D> + column);
-    if (aligned) {
-      copy_async_16(to, from, valid * 4);
-    } else {
-#pragma unroll
-      for (int j = 0; j < 4; j++) copy_async_4(to + 4 * j, j < valid ? from + j : x, j < valid ? 4 : 0);
-    }
-  }
-}
-
-// The nearest tf32 number, and the rest, of which tensor cores read as many bits.
-__device__ __forceinline__ void split(uint32_t x, uint32_t& high, uint32_t& low) {
-  high = (x + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
-}
-
-// sums += a b; those of the same sums lie apart, so that none waits for the one before.
-template <int MT, int NT>
-__device__ __forceinline__ void three_products(float (&sums)[MT][NT][4], const uint32_t (&a_high)[MT][4], const uint32_t (&a_low)[MT][4], const uint32_t (&b_high)[NT][2], const uint32_t (&b_low)[NT][2]) {
-#pragma unroll
-  for (int kind = 0; kind < 3; kind++)
-#pragma unroll
-    for (int m = 0; m < MT; m++)
-#pragma unroll
-      for (int n = 0; n < NT; n++) {
-        const auto& b = kind == 1 ? b_low[n] : b_high[n];
-        mma(sums[m][n], kind == 0 ? a_low[m] : a_high[m], b[0], b[1], tf32());
-      }
-}
 
 template <int D, int BC, int MT>
 __device__ __forceinline__ void attend(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v, float* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
@@ -80,9 +38,9 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
   // This block's share of the keys, in tiles.
   const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split_of_keys * each, tiles = min(each, all - begin);
 
-  load_rows<D, BR>(own_q, q + head * s.queries * s.dim, first, s.queries, s.dim, aligned);
-  load_rows<D, BC>(own_k, k, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
-  load_rows<D, BC>(own_v, v, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
+  load_rows<D, BR, THREADS>(own_q, q + head * s.queries * s.dim, first, s.queries, s.dim, aligned);
+  load_rows<D, BC, THREADS>(own_k, k, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
+  load_rows<D, BC, THREADS>(own_v, v, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
   copy_commit();
 
   float sums[MT][D / 8][4] = {}, top[MT][2], total[MT][2] = {}, keep[MT][2];
@@ -92,8 +50,8 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
   const int part = lane >> 3;
   for (int t = 0; t < tiles; t++) {
     if (t + 1 < tiles) {
-      load_rows<D, BC>(own_k + (t + 1) % 2 * TILE, k, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
-      load_rows<D, BC>(own_v + (t + 1) % 2 * TILE, v, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
+      load_rows<D, BC, THREADS>(own_k + (t + 1) % 2 * TILE, k, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
+      load_rows<D, BC, THREADS>(own_v + (t + 1) % 2 * TILE, v, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
     }
     copy_commit();
     copy_wait<1>();
@@ -228,5 +186,4 @@ ATTENTION(64, 64, 64, 2)
 ATTENTION(64, 128, 32, 2)
 ATTENTION(96, 64, 32, 2)
 ATTENTION(128, 64, 32, 2)
-ATTENTION(256, 64, 16, 1)
 #endif

@@ -71,9 +71,12 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
 constexpr int attention_wgmma_stages = 2, attention_wgmma_least_split = 12;
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
 
-// f32 on tensor cores (attention_f32.cu).
+// f32 on tensor cores (attention_f32.cu; head dims above 128 attention_f32_wide.cu, two warps for 16 queries).
+constexpr int attention_f32_wide_from = 129, attention_f32_wide_queries = 64, attention_f32_wide_keys = 64, attention_f32_wide_pitch = attention_f32_wide_keys + 8;
 inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
-  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {256, 64, 16}}, wide = {64, 128, 32};
+  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {160, attention_f32_wide_queries, attention_f32_wide_keys}, {192, attention_f32_wide_queries, attention_f32_wide_keys},
+                                     {256, attention_f32_wide_queries, attention_f32_wide_keys}},
+                          wide = {64, 128, 32};
   for (const AttentionTile& tile : tiles) {
     if (s.dim > tile.dim) continue;
     // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block.
@@ -81,4 +84,9 @@ inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
   }
   return {};
 }
-inline long long attention_f32_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim + 4) * 4; }
+inline bool attention_f32_is_wide(const AttentionTile& t) { return t.dim >= attention_f32_wide_from; }
+// Two tiles of keys and values each, or one with the weights and two numbers of each query.
+inline long long attention_f32_bytes(const AttentionTile& t) {
+  if (!attention_f32_is_wide(t)) return (t.queries + 4ll * t.keys) * (t.dim + 4) * 4;
+  return ((t.queries + 2ll * t.keys) * (t.dim + 4) + t.queries * (attention_f32_wide_pitch + 2ll)) * 4;
+}

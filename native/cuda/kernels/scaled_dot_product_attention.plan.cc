@@ -78,8 +78,11 @@ void plan(Planner& p) {
     // Tensor cores, three products for one (attention_f32.cu).
     const AttentionTile tile = attention_f32_tile(p.device.sm_count, sizes);
     const auto bytes = static_cast<unsigned>(attention_f32_bytes(tile));
+    const std::string dim = std::to_string(tile.dim);
+    if (tile.dim > 0 && static_cast<int>(bytes) <= p.device.shared_bytes_per_block && attention_f32_is_wide(tile))
+      return launch_attention(p, sizes, tile.queries, tile.keys, 256, p.kernel_in("attention_f32_wide", "attention_f32_wide_" + dim, bytes), bytes);
     if (tile.dim > 0 && static_cast<int>(bytes) <= p.device.shared_bytes_per_block)
-      return launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries), bytes), bytes);
+      return launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + dim + "_" + std::to_string(tile.queries), bytes), bytes);
   } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && p.device.major == 9 && p.device.minor == 0) return plan_wgmma(p, sizes, tile);
     if (sizes.dim <= 256) return plan_mma(p, sizes);
