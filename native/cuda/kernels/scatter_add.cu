@@ -3,7 +3,6 @@
 //   scatter_join_<t>    adds the shares up
 //   scatter_table_<t>   rows of up to 32 columns that fit shared memory several times, and many indices: a warp adds a share of the indices up there
 //   scatter_ranges_<t>  rows of up to 32 columns: a block for a range of rows, which it has in shared memory, looks through all indices
-//   scatter_match_<t>   few indices: a block for each looks whether it is the first of its row, and if so for the others
 //   scatter_chunks_<t>  others: indices are sorted with their places (order.cu); a thread for a column of a chunk of them
 //   scatter_ends_<t>    joins the sums of rows that go on in further chunks
 #include "scatter_add.h"
@@ -181,33 +180,6 @@ __device__ __forceinline__ void ranges(const T* __restrict__ x, const int* __res
   }
 }
 
-// grid: n * column blocks of as many columns as there are threads. Rows of no index are copied before.
-template <class T>
-__device__ __forceinline__ void match(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, long long rows, long long dim, int n) {
-  __shared__ unsigned found[8];
-  const int threads = blockDim.x, own = static_cast<int>(blockIdx.x % n), warp = threadIdx.x / 32, row = index[own];
-  const long long column = blockIdx.x / n * threads + threadIdx.x;
-  if (static_cast<unsigned>(row) >= rows) return;
-  bool earlier = false;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < own; i += threads) earlier = earlier || index[i] == row;
-  if (__syncthreads_or(earlier)) return;
-  float sum = 0;
-  for (int base = own; base < n; base += threads) {
-    const int i = base + threadIdx.x;
-    const bool same = i < n && index[i] == row;
-    // Nobody writes `found` before all have read it: whether there is any is asked first.
-    if (!__syncthreads_or(same)) continue;
-    const unsigned votes = __ballot_sync(0xffffffffu, same);
-    if (threadIdx.x % 32 == 0) found[warp] = votes;
-    __syncthreads();
-    for (int w = 0; w < threads / 32; w++)
-      for (unsigned left = found[w]; left; left &= left - 1)
-        if (column < dim) sum += to_float(src[(base + w * 32 + __ffs(left) - 1) * dim + column]);
-  }
-  if (column < dim) out[row * dim + column] = from_float<T>(to_float(x[row * dim + column]) + sum);
-}
-
 // What chunks leave of rows that begin before them (head) or go on after them (tail): [chunks, dim].
 struct Ends {
   float *head, *tail;
@@ -282,7 +254,6 @@ __device__ __forceinline__ void join_ends(const Key* __restrict__ keys, const T*
   extern "C" __global__ void __launch_bounds__(range_threads) scatter_ranges_##T(const T* x, const int* index, const T* src, T* out, long long rows, int dim, int n, int lanes, int span) {     \
     ranges(x, index, src, out, rows, dim, n, lanes, span);                                                                                                                                  \
   }                                                                                                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) scatter_match_##T(const T* x, const int* index, const T* src, T* out, long long rows, long long dim, int n) { match(x, index, src, out, rows, dim, n); } \
   extern "C" __global__ void __launch_bounds__(256) scatter_chunks_##T(const Key* keys, const T* x, const T* src, T* out, float* head, float* tail, long long rows, long long dim, long long n,  \
                                                                        long long chunk, long long threads) {                                                                               \
     chunks(keys, x, src, out, {head, tail}, rows, dim, n, chunk, threads);                                                                                                                  \

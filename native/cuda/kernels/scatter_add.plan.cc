@@ -3,21 +3,13 @@
 
 #include "elementwise/launch.h"
 #include "order/launch.h"
-#include "order/shape.h"
-#include "scatter_add.h"
+#include "scatter_add/shape.h"
 
 namespace opscope::cuda {
 
 namespace {
 
 long long number(int64_t n) { return n; }
-
-// Lanes of a row of few elements: a power of two.
-int lanes_of_row(int64_t dim) {
-  int lanes = 1;
-  while (lanes < dim) lanes *= 2;
-  return lanes;
-}
 
 // Few rows: each looks through all indices.
 void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
@@ -26,14 +18,6 @@ void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   const int lanes = dim >= 32 ? 32 : lanes_of_row(dim);
   p.launch(p.kernel("scatter_scan_" + p.dtype()), {cells * splits}, 256, 0, p.input(0), p.input(1), p.input(2), p.output(), shares, number(rows), static_cast<int>(dim), number(n), lanes, static_cast<int>(splits));
   if (splits > 1) p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
-}
-
-// Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
-unsigned table_warps(const Traits& device, int64_t rows, int64_t dim, int64_t n) {
-  constexpr int64_t most_warps = 16, least_warps = 4, scratch = 1 << 10;
-  if (dim > 32 || rows > 1 << 16) return 0;
-  const int64_t lanes = lanes_of_row(dim), warps = std::min(most_warps, (device.shared_bytes_per_block - scratch) / (rows * lanes * 4));
-  return warps >= least_warps && rows >= 32 / lanes && n >= rows * 8 ? static_cast<unsigned>(warps) : 0;
 }
 
 void plan_table(Planner& p, int64_t rows, int64_t dim, int64_t n, unsigned warps) {
@@ -45,22 +29,47 @@ void plan_table(Planner& p, int64_t rows, int64_t dim, int64_t n, unsigned warps
   p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
 }
 
-// Rows of a range that a block keeps in shared memory, 0 where others do it: a range for each multiprocessor, or more where they do not fit, as long as all look through the indices
-// sooner than these are sorted.
-int64_t range_span(const Traits& device, int64_t rows, int64_t dim, int64_t n) {
-  constexpr int64_t most_looks = int64_t{1} << 25, least_rows = 4096, scratch = 2 << 10;
-  if (dim > 32 || rows < least_rows || rows >= int64_t{1} << 31) return 0;
-  const int64_t fit = (device.shared_bytes_per_block - range_bytes - scratch) / (lanes_of_row(dim) * 4), span = std::min(ceil_div(rows, device.sm_count), std::min<int64_t>(fit, 1 << 16));
-  return span > 0 && ceil_div(rows, span) * n <= most_looks ? span : 0;
-}
-
 constexpr CUdeviceptr absent = 0;
 
-// Few indices: each looks for others of its row.
-void plan_match(Planner& p, int64_t rows, int64_t dim, int64_t n) {
-  launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * dim, p.input(0));
-  const auto threads = static_cast<unsigned>(std::min<int64_t>(256, ceil_div(dim, 32) * 32));
-  p.launch(p.kernel("scatter_match_" + p.dtype()), {n * ceil_div(dim, threads)}, threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(rows), number(dim), static_cast<int>(n));
+std::string row_kernel(const Planner& p, const std::string& name, const ScatterShape& s) {
+  const int64_t vector = name == "few" && !scatter_vectors(s) ? 0 : scatter_vector(s);
+  return "scatter_" + name + "_" + p.dtype() + (vector > 0 ? "_" + std::to_string(vector) : "");
+}
+
+// The indices of each row in slots of its own, or in lists.
+void plan_rows(Planner& p, const ScatterShape& s, bool slots) {
+  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_lanes(s), room = slots ? scatter_room(s) : list_room;
+  const CUdeviceptr firsts = p.workspace(s.rows * 4), rest = p.workspace(slots ? s.rows * room * 4 : s.indices * 4);
+  const int64_t threads = scatter_threads(p.device.sm_count, s.rows * lanes), blocks = ceil_div(s.indices, link_threads);
+  if (slots) p.launch(p.kernel_in("scatter_rows", "scatter_drop"), {blocks}, link_threads, 0, p.input(1), firsts, rest, number(s.rows), n, room);
+  else p.launch(p.kernel_in("scatter_rows", "scatter_link"), {blocks}, link_threads, 0, p.input(1), firsts, rest, number(s.rows), n);
+  p.launch(p.kernel_in("scatter_rows", row_kernel(p, slots ? "slots" : "chains", s)), {ceil_div(s.rows, threads / lanes)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1), p.input(2), p.output(), firsts, rest,
+           number(s.rows), dim, n, lanes, room)
+      .early(p.device);
+}
+
+// Lists of the indices of the rows that have any.
+void plan_lists(Planner& p, const ScatterShape& s) {
+  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_lanes(s);
+  const CUdeviceptr heads = p.workspace(s.rows * 4), next = p.workspace(s.indices * 4);
+  const int64_t threads = scatter_threads(p.device.sm_count, s.indices * lanes);
+  p.launch(p.kernel_in("scatter_rows", "scatter_link"), {ceil_div(s.indices, link_threads)}, link_threads, 0, p.input(1), heads, next, number(s.rows), n);
+  launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, s.rows * s.dim, p.input(0));
+  p.launch(p.kernel_in("scatter_rows", row_kernel(p, "lists", s)), {ceil_div(s.indices, threads / lanes)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1), p.input(2), p.output(), heads, next, number(s.rows), dim, n,
+           lanes)
+      .early(p.device);
+}
+
+void plan_look(Planner& p, const ScatterShape& s) {
+  const int lanes = scatter_look_lanes(p.device.sm_count, s);
+  const int64_t parts = ceil_div(s.dim, scatter_look_columns(s, lanes));
+  p.launch(p.kernel_in("scatter_look", row_kernel(p, "look", s)), {s.rows * parts}, link_threads, 0, p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(s.dim), static_cast<int>(s.indices), static_cast<int>(parts), lanes);
+}
+
+void plan_few(Planner& p, const ScatterShape& s) {
+  const int64_t part = scatter_part(p.device.sm_count, s), parts = ceil_div(s.dim, part);
+  p.launch(p.kernel_in("scatter_look", row_kernel(p, "few", s)), {s.rows * parts}, link_threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(s.dim), static_cast<int>(s.indices),
+           static_cast<int>(parts), static_cast<int>(part));
 }
 
 void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
@@ -74,18 +83,26 @@ void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
 }
 
 void plan(Planner& p) {
-  const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2), cells = rows * ceil_div(dim, 32);
-  constexpr int64_t most_cells = 4096, most_looks = int64_t{1} << 24;
-  constexpr int64_t most_matched = 4096, most_matches = int64_t{1} << 26;
-  if (cells <= most_cells && cells * n <= most_looks) plan_scan(p, rows, dim, n);
-  else if (const unsigned warps = table_warps(p.device, rows, dim, n)) plan_table(p, rows, dim, n, warps);
-  else if (n <= most_matched && n * n * ceil_div(dim, 256) <= most_matches) plan_match(p, rows, dim, n);
-  else if (const int64_t span = range_span(p.device, rows, dim, n)) {
-    const int lanes = lanes_of_row(dim);
-    const auto shared = static_cast<unsigned>(span * lanes * 4 + range_bytes);
-    p.launch(p.kernel("scatter_ranges_" + p.dtype(), shared), {ceil_div(rows, span)}, range_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), number(rows), static_cast<int>(dim), static_cast<int>(n), lanes,
-             static_cast<int>(span));
-  } else plan_sorted(p, rows, dim, n);
+  const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2), shared_bytes = p.device.shared_bytes_per_block;
+  const ScatterShape s = {rows, dim, n, static_cast<int64_t>(dtype_bytes(p.spec.dtype))};
+  switch (scattering(p.device.sm_count, shared_bytes, s)) {
+    case Scattering::scan: return plan_scan(p, rows, dim, n);
+    case Scattering::table: return plan_table(p, rows, dim, n, static_cast<unsigned>(scatter_table_warps(shared_bytes, s)));
+    case Scattering::few: return plan_few(p, s);
+    case Scattering::look: return plan_look(p, s);
+    case Scattering::slots: return plan_rows(p, s, true);
+    case Scattering::chains: return plan_rows(p, s, false);
+    case Scattering::lists: return plan_lists(p, s);
+    case Scattering::ranges: {
+      const int64_t span = scatter_range_span(p.device.sm_count, shared_bytes, s);
+      const int lanes = lanes_of_row(dim);
+      const auto shared = static_cast<unsigned>(span * lanes * 4 + range_bytes);
+      p.launch(p.kernel("scatter_ranges_" + p.dtype(), shared), {ceil_div(rows, span)}, range_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), number(rows), static_cast<int>(dim), static_cast<int>(n), lanes,
+               static_cast<int>(span));
+      return;
+    }
+    case Scattering::sorted: return plan_sorted(p, rows, dim, n);
+  }
 }
 
 const Register registered({"scatter_add", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), in(d[2], Storage::i32), in(d[2] * d[1]), out(d[0] * d[1])}; }, plan});

@@ -130,12 +130,19 @@ inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
   return cost(conv_warp_cost, together, 1, 32, up(c.terms, 32));
 }
 
+// A thread of `point` reads four terms of its sum at a time, each from another line of memory: about 1.5 us where nothing else hides it (f16 13x1024x113, 3 filters: 256 times,
+// 406 us). Whether that is far longer than the traffic takes, at 23 KB in a microsecond for each multiprocessor.
+inline bool conv_point_waits(int sm_count, const ConvShape& c) {
+  const double waiting = 1.5 * static_cast<double>(up(c.terms, 4)), traffic = static_cast<double>(c.columns * c.groups) * static_cast<double>(c.terms) * 2 / (23e3 * sm_count);
+  return waiting > 20 + 4 * traffic;
+}
+
 inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
   constexpr double few_products = 1e7;
   constexpr int64_t narrow = 16, least_plane = 64;
   if (c.depthwise) return ConvKind::depthwise;
-  if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products)) return ConvKind::point;
+  if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products) && !conv_point_waits(sm_count, c)) return ConvKind::point;
   if (c.point && c.plane >= least_plane) return ConvKind::product;
   const bool mma = c.tensor_cores && c.terms >= 8;
   const double thread = conv_threads_cost(sm_count, c, 1), warp = conv_threads_cost(sm_count, c, 32), tiles = (mma ? conv_mma_tiling(sm_count, c) : conv_tiling(sm_count, c)).cost;

@@ -26,6 +26,9 @@ void kinds() {
                 if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
+  expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {1469, 3, 1, 16, 113, true, true, 16}) == ConvKind::point &&
+             conv_kind(132, {1'000'000, 3, 1, 1024, 100'000, true, true, 1024}) == ConvKind::point,
+         "long sums of few positions are products, short ones and those of many positions take a thread each");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
   expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");

@@ -18,3 +18,5 @@ void order_shapes();
 void convolution_shapes();
 // products_test.cc
 void products();
+// moves_test.cc
+void move_shapes();

@@ -165,6 +165,7 @@ int main() {
   registered();
   shapes();
   row_shapes();
+  move_shapes();
   planes(expect);
   products();
   convolution_shapes();

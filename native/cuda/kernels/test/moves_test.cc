@@ -1,0 +1,110 @@
+// What holds for the launches of transpose, scatter_add and poolings of little over their whole range; part of opscope_cuda_plan_test.
+#include <set>
+
+#include "kernels/pooling/shape.h"
+#include "kernels/scatter_add/shape.h"
+#include "kernels/test/expect.h"
+#include "kernels/transpose/shape.h"
+
+using namespace opscope::cuda;
+
+namespace {
+
+constexpr int64_t multiprocessors = 132, shared_bytes = 227 << 10, most_blocks = (int64_t{1} << 31) - 1, most_short_side = 65535, unasked = 48 << 10;
+
+int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// Parts cover it once, and none is empty.
+bool covers(int64_t all, int64_t parts, int64_t part) { return part >= 1 && part * parts >= all && part * (parts - 1) < all; }
+
+constexpr int64_t sides[] = {2, 3, 8, 12, 13, 32, 33, 64, 96, 97, 128, 257, 1000, 4096, 4098, 4099, 10'002, 65'536, 100'003, 2'097'152, 70'000'001, int64_t{1} << 31};
+
+void transposes() {
+  bool covered = true, fits = true, exact = true, whole = true, small = true;
+  std::set<Transposition> kinds;
+  for (const int64_t bytes : {2, 4})
+    for (const int64_t rows : sides)
+      for (const int64_t cols : sides) {
+        if (rows * cols > int64_t{1} << 36) continue;
+        const TransposePlan s = transpose_plan(multiprocessors, bytes, rows, cols);
+        const int64_t narrow = std::min(rows, cols), length = std::max(rows, cols);
+        kinds.insert(s.kind);
+        if (s.kind == Transposition::each) {
+          covered = covered && covers(rows * cols, s.blocks, 256);
+          small = small && rows * cols <= 2 * most_each;
+        } else if (s.kind == Transposition::narrow || s.kind == Transposition::between) {
+          covered = covered && covers(length, s.blocks, s.part) && s.tall == (cols < rows);
+          // What lies in one piece starts on a vector, or on a word.
+          whole = whole && (s.kind == Transposition::between ? s.part >= 64 && (s.part & (s.part - 1)) == 0 : s.part % 8 == 0);
+          fits = fits && s.part * (s.kind == Transposition::between ? s.pitch : narrow) * bytes <= unasked;
+          if (s.kind == Transposition::between) {
+            whole = whole && s.pitch % 2 == 1 && s.pitch >= narrow;
+            for (int64_t i = 0; i < s.part * narrow; i++) exact = exact && i / narrow == static_cast<int64_t>(static_cast<unsigned>(i) * s.places >> 22) && i * s.places < int64_t{1} << 32;
+          }
+        } else if (s.kind != Transposition::copy) {
+          covered = covered && covers(rows, s.down, s.side) && covers(cols, s.across, s.side) && std::min(s.down, s.across) <= most_short_side && std::max(s.down, s.across) <= most_blocks;
+          const int64_t vector = 16 / bytes;
+          whole = whole && (s.kind != Transposition::vectors || (rows % vector == 0 && cols % vector == 0)) && (s.kind != Transposition::pairs || (rows % 2 == 0 && cols % 2 == 0 && bytes == 2));
+        }
+      }
+  expect(covered, "tiles and parts of a transpose cover it once, in a grid that a launch takes");
+  expect(whole && fits, "what kernels of a transpose move in vectors or words starts on them, and their parts fit into shared memory");
+  expect(exact, "a place in a part of a transpose is found by a product without a remainder");
+  expect(small && kinds.size() == 7, "each kernel of transpose is met but the copy of one row");
+  expect(transpose_plan(multiprocessors, 4, 1, 77).kind == Transposition::copy && transpose_plan(multiprocessors, 4, 43, 2'097'152).kind == Transposition::between && transpose_plan(multiprocessors, 4, 4096, 4096).kind == Transposition::vectors,
+         "one row is copied, few rows of many columns go in parts, whole vectors both ways in tiles of them");
+}
+
+void scatters() {
+  bool covered = true, aligned = true, listed = true, looked = true, fits = true;
+  std::set<Scattering> kinds;
+  for (const int64_t bytes : {2, 4})
+    for (const int64_t rows : {1, 2, 33, 157, 1024, 5000, 100'000, 2'097'152, 70'000'001})
+      for (const int64_t dim : {1, 3, 8, 27, 32, 33, 64, 257, 768, 14'590, 1'000'001})
+        for (const int64_t n : {1, 3, 17, 300, 4096, 16'385, 95'401, 861'811, 20'000'000}) {
+          if (rows * dim > int64_t{1} << 36 || n * dim > int64_t{1} << 36) continue;
+          const ScatterShape s = {rows, dim, n, bytes};
+          const Scattering kind = scattering(multiprocessors, shared_bytes, s);
+          kinds.insert(kind);
+          const int64_t lanes = scatter_lanes(s), vector = 16 / bytes;
+          listed = listed && lanes >= 1 && lanes <= 32 && (lanes & (lanes - 1)) == 0;
+          if (kind == Scattering::few) {
+            const int64_t part = scatter_part(multiprocessors, s), cells = link_threads * (scatter_vectors(s) ? vector : 1);
+            covered = covered && part >= cells && part <= long_row_columns(scatter_vectors(s)) && rows * over(dim, part) <= most_blocks;
+            aligned = aligned && part % cells == 0;
+          }
+          if (kind == Scattering::look) {
+            const int64_t threads = scatter_look_lanes(multiprocessors, s), columns = scatter_look_columns(s, threads);
+            covered = covered && threads <= link_threads && (threads & (threads - 1)) == 0 && rows * over(dim, columns) <= most_blocks && columns * (over(dim, columns) - 1) < dim;
+            looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
+          }
+          if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
+            const int64_t threads = scatter_threads(multiprocessors, (kind == Scattering::lists ? n : rows) * lanes);
+            listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= lanes && threads <= link_threads && over(rows, threads / lanes) <= most_blocks && over(n, threads / lanes) <= most_blocks;
+            fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
+          }
+          if (kind == Scattering::table) fits = fits && scatter_table_warps(shared_bytes, s) * rows * lanes_of_row(dim) * 4 <= shared_bytes - (1 << 10);
+          if (kind == Scattering::ranges) fits = fits && scatter_range_span(multiprocessors, shared_bytes, s) * lanes_of_row(dim) * 4 + range_bytes <= shared_bytes - (2 << 10);
+        }
+  expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
+  expect(fits, "tables, ranges and slots of scatter_add fit into memory");
+  expect(listed && looked && kinds.size() == 9, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
+  expect(of(157, 8, 95'401) == Scattering::table && of(4, 14'590, 5) == Scattering::few && of(1'962'941, 27, 16'385) == Scattering::lists && of(100'000, 16, 300'000) == Scattering::slots && of(2, 2, 17) == Scattering::look &&
+             of(512, 256, 30'000) == Scattering::look && of(83'571, 7, 293) == Scattering::chains,
+         "many indices of few rows take tables, long rows parts, many rows slots or lists, and few looks are looked");
+}
+
+void small_poolings() {
+  const auto threads = [](int64_t outputs, int64_t window) { return pool_threads_of(multiprocessors, 1 << 20, 1 << 10, 1 << 10, outputs, window); };
+  expect(threads(1000, 2).group == 1 && threads(1000, 19).group == 8 && threads(int64_t{1} << 28, 19).group == 1 && threads(1000, 64).group == 32, "few outputs of larger windows have several threads each");
+  expect(threads(1000, 2).small && !pool_threads_of(multiprocessors, int64_t{1} << 31, 1, 1, 1000, 2).small && !pool_threads_of(multiprocessors, 1, int64_t{1} << 31, 1, 1000, 2).small && !threads(int64_t{1} << 27, 64).small,
+         "places of 32 bits where inputs, outputs by their threads, and what adaptive windows divide fit");
+}
+
+}  // namespace
+
+void move_shapes() {
+  transposes();
+  scatters();
+  small_poolings();
+}
