@@ -7,9 +7,11 @@ const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32'
 describe('the plans of sort, topk and scatter_add', () => {
   it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
     expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
-    expect(build('sort', [1000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([63])
-    // A thread for each element of rows that are shorter.
-    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
+    expect(build('sort', [10_000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([625])
+    // A thread for each element of rows that are shorter, or few.
+    for (const [rows, cols] of [[1000, 10], [2, 256], [1000, 100], [100, 512]] as const)
+      expect(build('sort', [rows, cols, 1]).steps.map(({ groups }) => groups), `${rows} x ${cols}`).toEqual([Math.ceil((rows * cols) / THREADS)])
+    expect(build('topk', [3, 600, 5]).steps.map(({ groups }) => groups)).toEqual([2])
   })
 
   it('sort longer rows by their digits: in one workgroup, in a few parts that are merged, or in parts that are counted first', () => {
