@@ -262,6 +262,9 @@ inline float below_best(const T* x, int64_t cols, int64_t k) {
   for (; i + W <= cols; i += W) join(0, vload(x + i));
   if (i < cols) join(1, vload_n(x + i, static_cast<int>(cols - i), -__builtin_inff()));
   if (vnan_any(seen)) return __builtin_nanf("");
+  // Where maxima keep a NaN themselves, `seen` has none.
+  for (const V& v : most)
+    if (!vall_at_most(v, v)) return __builtin_nanf("");
   alignas(64) float maxima[GROUPS];
   for (int g = 0; g < 4; g++) vstore(maxima + g * W, most[g]);
   PaddedKeys keys;
