@@ -38,14 +38,18 @@ export const dataRows = (table: Locator): Locator => table.getByRole('row').filt
 
 /** The results table with all of its columns, also those it had no room for: one record for each row in view, by column id. */
 export async function tableRows(page: Page): Promise<Record<string, string>[]> {
-  const leftOut = page.locator('[data-testid=columns-left-out][aria-pressed=false]')
-  if ((await leftOut.count()) > 0) await leftOut.click()
-  return grid(page).evaluate((table) => {
-    const ids = [...table.querySelectorAll<HTMLElement>('[data-sort]')].map((head) => head.dataset['sort']!)
-    const rows = [...table.querySelectorAll<HTMLElement>('[data-row]')].sort((a, b) => Number(a.dataset['row']) - Number(b.dataset['row']))
-    const text = (cell: Element) => [...cell.childNodes].filter((node) => !(node instanceof HTMLElement && node.ariaHidden === 'true')).map((node) => node.textContent).join('').trim()
-    return rows.map((row) => Object.fromEntries([...row.querySelectorAll('[role=gridcell]')].map((cell, i) => [ids[i]!, text(cell)])))
-  })
+  for (;;) {
+    // Read in one step: columns may be left out at any time, as soon as something beside the table takes their room.
+    const rows = await grid(page).evaluate((table) => {
+      if (document.querySelector('[data-testid=columns-left-out][aria-pressed=false]') !== null) return null
+      const ids = [...table.querySelectorAll<HTMLElement>('[data-sort]')].map((head) => head.dataset['sort']!)
+      const rows = [...table.querySelectorAll<HTMLElement>('[data-row]')].sort((a, b) => Number(a.dataset['row']) - Number(b.dataset['row']))
+      const text = (cell: Element) => [...cell.childNodes].filter((node) => !(node instanceof HTMLElement && node.ariaHidden === 'true')).map((node) => node.textContent).join('').trim()
+      return rows.map((row) => Object.fromEntries([...row.querySelectorAll('[role=gridcell]')].map((cell, i) => [ids[i]!, text(cell)])))
+    })
+    if (rows !== null) return rows
+    await page.locator('[data-testid=columns-left-out]').evaluateAll((buttons) => buttons.filter((button) => button.ariaPressed === 'false').forEach((button) => (button as HTMLElement).click()))
+  }
 }
 
 /** Number of rows that the results table says it has. */
