@@ -21,6 +21,8 @@ async function check(title, script, args) {
 function counts() {
   try {
     const report = JSON.parse(readFileSync(REPORT, 'utf8'))
+    for (const { fullName, status, failureMessages } of report.testResults.flatMap((file) => file.assertionResults))
+      if (status === 'passed' && failureMessages.length > 0) say(`passed only when tried again: ${fullName} (${failureMessages[0].split('\n')[0]})`)
     // A file that fails to load, or in what it does before its tests, has no failed test of its own to count.
     const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed')).length
     return { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped: report.numPendingTests + report.numTodoTests }
