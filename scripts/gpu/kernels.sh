@@ -3,8 +3,9 @@
 #   scripts/gpu/kernels.sh [check|sanitize|nvrtc|time|all] [key=value...]
 # Needs node, out/bench/bench.mjs (npm run bench:bundle) and native/build/opscope.node.
 #   check      every operation and dtype over ordinary and odd sizes against float64, and the kernels that are wrong on purpose
-#   sanitize   compute-sanitizer over the smallest case of every kernel and dtype: memcheck, racecheck and initcheck, or the tools that
-#              OPSCOPE_CHECKERS names; each for OPSCOPE_SECONDS at most (600). The next call goes on where the time ended
+#   sanitize   compute-sanitizer over the smallest case of every kernel and dtype, of the sizes of the conformance tests and of
+#              test/bench/fuzz/branches.json: memcheck, racecheck and initcheck, or the tools that OPSCOPE_CHECKERS names, all at once and each
+#              in OPSCOPE_JOBS processes (4), for OPSCOPE_SECONDS at most (600). The next call goes on where the time ended
 #   nvrtc      the small sizes against float64 with every kernel compiled by NVRTC at first use, for OPSCOPE_SECONDS at most
 #   time       the nine operations that the first kernels were made for; before=ADDON times another build in turns with this one,
 #              beside=python:cuda:0/torch an implementation of the Python backend
@@ -22,15 +23,31 @@ bench() { node out/bench/bench.mjs kernels devices=cuda:0 "$@" results="$results
 # A figure that should be zero and is not.
 judge() { node -e 'const { figures } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")); process.exit(figures.some((f) => f.aim === 0 && f.value !== 0) ? 1 : 0)' "${1:-$results/kernels-cuda.json}" || failed=1; }
 
-# One process for each tool: the tool starts slowly, cases are small. The log is kept, so that the next call goes on where this one ended.
+# A tool takes a minute to load the kernels, and cases are small: processes for many cases, beside each other. The logs are kept, so that
+# the next call goes on where this one ended.
 sanitize() {
   mkdir -p "$results"
+  seconds=${OPSCOPE_SECONDS:-600}
+  jobs=${OPSCOPE_JOBS:-4}
   for checker in ${OPSCOPE_CHECKERS:-memcheck racecheck initcheck}; do
-    log=$results/sanitize-$checker.log
+    share=0
+    while [ "$share" -lt "$jobs" ]; do
+      for list in sizes branches; do
+        cases=
+        [ $list = branches ] && cases=cases=test/bench/fuzz/branches.json
+        log=$results/sanitize-$checker-$list-$share.log
+        # Reports are read from the log: the tool's own exit status says nothing of a run that its time ended.
+        # shellcheck disable=SC2086 # no cases, no argument
+        timeout -k 5 "$seconds" compute-sanitizer --tool "$checker" --print-limit 1000 node out/bench/bench.mjs sanitize devices=cuda:0 share="$share/$jobs" $cases log="$log" seconds=$((seconds * 9 / 10)) "$@" results="$(mktemp -d)" >>"$log" 2>&1 &
+      done
+      share=$((share + 1))
+    done
+  done
+  wait
+  for checker in ${OPSCOPE_CHECKERS:-memcheck racecheck initcheck}; do
     echo "compute-sanitizer $checker"
-    # Reports are read from the log: the tool's own exit status says nothing of a run that its time ended.
-    timeout -k 5 "${OPSCOPE_SECONDS:-600}" compute-sanitizer --tool "$checker" --print-limit 1000 node out/bench/bench.mjs sanitize devices=cuda:0 log="$log" seconds="$((${OPSCOPE_SECONDS:-600} * 9 / 10))" "$@" results="$(mktemp -d)" >>"$log" 2>&1 || true
-    node out/bench/bench.mjs sanitize part=read log="$log" results="$results/$checker" && judge "$results/$checker/sanitize.json" || failed=1
+    logs=$(printf '%s\n' "$results/sanitize-$checker-"*.log | paste -sd,)
+    node out/bench/bench.mjs sanitize part=read log="$logs" results="$results/$checker" && judge "$results/$checker/sanitize.json" || failed=1
   done
 }
 

@@ -10,7 +10,7 @@
 #   kernels          120  every operation and dtype over ordinary and odd sizes, against float64
 #   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
 #   rates            150  every operation against the rate of a copy, and small ones beside PyTorch in graph mode
-#   sanitize         180  memcheck, racecheck and initcheck over every kernel's smallest case
+#   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
 #   nvrtc             60  kernels compiled at first use
 #   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_JOBS, guest library
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
@@ -39,7 +39,7 @@ worker=main/backends/python/worker
 
 limit() {
   case $1 in
-    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize) echo 180 ;; draw | open) echo 240 ;; rates) echo 150 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize | draw | open) echo 240 ;; rates) echo 150 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in OPSCOPE_JOBS processes (8) and a quarter of the time.
@@ -75,7 +75,7 @@ step() {
     kernels) sh scripts/gpu/kernels.sh check sizes=all impls=kernel "seconds=$((seconds - 15))" "results=$out/kernels" ;;
     slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
     rates) node out/bench/bench.mjs rates devices=cuda:0 "parts=large:$((seconds / 2 - 15)),small:$((seconds / 2 - 15))" "log=$out/rates.jsonl" "results=$out/rates" ;;
-    sanitize) OPSCOPE_SECONDS=$((seconds / 4)) sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
+    sanitize) OPSCOPE_SECONDS=$((seconds - 20)) OPSCOPE_JOBS=2 sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
     fuzz) fuzz ;;
     draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;

@@ -8,6 +8,7 @@ import { planSweep } from '@core/sweep/plan'
 import { faultsOf, makeCase, SEED } from '../conformance/faults'
 import { conformanceParams, Draw, DRAW_SEED, oddParams } from '../conformance/sizes'
 import type { Bench, Figure, Outcome } from './bench'
+import { inShare } from './fuzz/list'
 import { caseOn } from './proof/bed'
 import { Journal } from './journal'
 import { sidesOf, type Side } from './sides'
@@ -38,7 +39,7 @@ const kernels: Bench = async ({ args, say }) => {
   const log = new Journal<Row>(args['log'])
   if (parts.includes('check')) await check(outcome, backend, device, checkedOf(args, only), log, say)
   const timed = timedOf(args['cases'], sides).filter((one) => only(one.op))
-  if (parts.includes('open')) await openAll(outcome, sides, timed.filter(shareOf(args)), say)
+  if (parts.includes('open')) await openAll(outcome, sides, timed.filter(inShare(args['share'])), say)
   if (parts.includes('time')) await time(outcome, sides, timed, MODES.filter(({ mode }) => args['modes']?.split(',').includes(mode) ?? true), log, say)
   return outcome
 }
@@ -60,14 +61,8 @@ interface Checked {
   until: number
 }
 
-/** Which of many things are those of this process. */
-function shareOf(args: Readonly<Record<string, string>>): (one: unknown, place: number) => boolean {
-  const [at = 0, of = 1] = (args['share'] ?? '0/1').split('/').map(Number)
-  return (_one, place) => place % of === at
-}
-
 function checkedOf(args: Readonly<Record<string, string>>, only: (op: string) => boolean): Checked {
-  const mine = new Set(ALL_OPS.filter(shareOf(args)).map(({ id }) => id))
+  const mine = new Set(ALL_OPS.filter(inShare(args['share'])).map(({ id }) => id))
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
   return { sizes: args['sizes'] ?? 'large', draws: Number(args['draws'] ?? 4), few: args['few'] !== 'no', impls: args['impls']?.split(','), only: (op) => only(op) && mine.has(op), until }
 }

@@ -6,6 +6,7 @@ import { ALL_OPS, getOp } from '@core/ops/registry'
 import { makeCase, SEED } from '../conformance/faults'
 import { conformanceParams } from '../conformance/sizes'
 import type { Bench, Outcome } from './bench'
+import { inShare, readCases } from './fuzz/list'
 import { beginMark, endMark, readLog } from './sanitizer/log'
 import { implOf, sidesOf } from './sides'
 
@@ -15,40 +16,52 @@ import { implOf, sidesOf } from './sides'
  *   log=FILE           where the output of the tool goes; cases that ended there in an earlier run are left out
  *   seconds=N          begins no case after so long
  *   ops=add,sum        only these
- *   part=read          judges the log instead, without a device
- * One process for all cases: the tool takes seconds to start. Of each operation and dtype the smallest case of every set of kernels runs,
- * unverified: kernels.bench.ts verifies. The marks of sanitizer/log.ts say which case a report belongs to.
+ *   cases=FILE         the cases of a list (test/bench/fuzz) instead of the sizes of the conformance tests
+ *   share=K/N          only every N-th operation and dtype from number K: one of N processes
+ *   part=read          judges the log instead, or several (log=FILE,FILE), without a device
+ * One process for many cases: the tool takes a minute to load the kernels. Of each operation and dtype the smallest case of every set of
+ * kernels runs, unverified: kernels.bench.ts verifies. The marks of sanitizer/log.ts say which case a report belongs to.
  */
 const sanitize: Bench = async ({ args, say }) => {
   const log = args['log']
   if (log === undefined) throw new Error('sanitize: name the log of the tool with log=FILE')
-  if (args['part'] === 'read') return judged(readFileSync(log, 'utf8'), say)
+  if (args['part'] === 'read') return judged(log.split(',').map((file) => readFileSync(file, 'utf8')).join('\n'), say)
   const done = new Set(existsSync(log) ? readLog(readFileSync(log, 'utf8')).cases.filter((one) => one.done).map(({ name }) => name) : [])
   const [side] = await sidesOf(args, { devices: 'cuda:0' })
   const { backend, device } = side!
   const impl = implOf(side!)
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
-  const only = args['ops']?.split(',')
   let [ran, left] = [0, 0]
-  for (const { id } of ALL_OPS.filter((op) => (only?.includes(op.id) ?? true) && op.family !== 'probe')) {
-    for (const dtype of impl.kernels[id] ?? []) {
-      const seen = new Set<string>()
-      for (const params of ascending(id, dtype)) {
-        const name = `${id} ${dtype} ${paramText(params)}`
-        if (performance.now() > until) left++
-        else if (!done.has(name) && (await once(backend, device, impl, { op: id, dtype, params, name, seen }))) ran++
-      }
+  for (const { op, dtype, sizes } of groups(args, impl).filter(inShare(args['share']))) {
+    const seen = new Set<string>()
+    for (const params of sizes) {
+      const name = `${op} ${dtype} ${paramText(params)}`
+      if (performance.now() > until) left++
+      else if (!done.has(name) && (await once(backend, device, impl, { op, dtype, params, name, seen }))) ran++
     }
   }
   return { figures: [{ name: 'cases run', value: ran, unit: '' }, { name: 'sizes not reached in time', value: left, unit: '', aim: 0, better: 'less' }], devices: [device] }
 }
 export default sanitize
 
-/** The sizes of the conformance tests, the smallest first. */
-function ascending(id: string, dtype: Dtype): Params[] {
-  const op = getOp(id)
-  const elements = (params: Params) => tensorsOf(op, params, dtype).reduce((sum, tensor) => sum + tensor.elements, 0)
-  return conformanceParams(op, 'few').sort((a, b) => elements(a) - elements(b))
+/** One operation in one dtype, with its sizes, the smallest first. */
+interface Group {
+  op: string
+  dtype: Dtype
+  sizes: Params[]
+}
+
+/** What there is to run: the sizes of the conformance tests, or those of a list. */
+function groups(args: Readonly<Record<string, string>>, impl: Impl): Group[] {
+  const only = args['ops']?.split(',')
+  const listed = args['cases'] === undefined ? undefined : readCases(args['cases'])
+  return ALL_OPS.filter((op) => (only?.includes(op.id) ?? true) && op.family !== 'probe').flatMap((op) =>
+    (impl.kernels[op.id] ?? []).map((dtype) => {
+      const elements = (params: Params) => tensorsOf(op, params, dtype).reduce((sum, tensor) => sum + tensor.elements, 0)
+      const sizes = listed?.filter((one) => one.op === op.id && one.dtype === dtype).map(({ params }) => params) ?? conformanceParams(op, 'few')
+      return { op: op.id, dtype, sizes: sizes.toSorted((a, b) => elements(a) - elements(b)) }
+    }),
+  )
 }
 
 /** Runs one case between its marks; not where its kernels have run on a smaller one. Whether it ran. */

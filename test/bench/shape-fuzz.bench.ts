@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { problemOf, type PreparedCase } from '@core/backend'
 import { paramText, type BenchmarkCase } from '@core/case'
 import { tensorsOf } from '@core/ops/define'
@@ -7,6 +6,7 @@ import { geometricMean, median } from '@core/stats/descriptive'
 import { faultsOf, SEED } from '../conformance/faults'
 import type { Bench, Figure, Outcome } from './bench'
 import { BOUNDS, classOf, drawCases, type Drawn } from './fuzz/draw'
+import { inShare, readCases } from './fuzz/list'
 import { Journal } from './journal'
 import { implOf, sidesOf, type Side } from './sides'
 
@@ -32,10 +32,10 @@ const shapeFuzz: Bench = async ({ args, say }) => {
   const peer = others.find(({ name }) => name !== 'before')
   if (!peer) throw new Error('shape-fuzz compares with another implementation: name one with beside=')
   const bounds = { ...BOUNDS, elements: Number(args['elements'] ?? BOUNDS.elements) }
-  const named = args['cases'] === undefined ? undefined : (JSON.parse(await readFile(args['cases'], 'utf8')) as Drawn[])
-  const cases = named?.map((one) => ({ ...one, params: getOp(one.op).params.parse(one.params) })) ?? drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
+  const named = args['cases'] === undefined ? undefined : readCases(args['cases'])
+  const cases = named ?? drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
-  if (args['part'] === 'open') return { figures: [{ name: 'cases opened', value: await openAll(cases, others, args['share'] ?? '0/1', until), unit: '' }], devices: [own.device, peer.device] }
+  if (args['part'] === 'open') return { figures: [{ name: 'cases opened', value: await openAll(cases, others, args['share'], until), unit: '' }], devices: [own.device, peer.device] }
   const log = new Journal<Row>(args['log'])
   sameAsBegun(log, { commit: process.env['OPSCOPE_COMMIT'] ?? '', drawn: args['cases'] ?? `seed ${args['seed'] ?? 1}, ${cases.length} cases`, ...Object.fromEntries(sides.map((side) => [side.name, `${side.device.id} ${implOf(side).id}, ${side.device.name}`])) })
   const rows: Row[] = []
@@ -90,10 +90,9 @@ const caseOf = ({ op, dtype, params }: Drawn, { device, impl }: Side, chosen: st
 })
 
 /** Compiles what sides other than ours compute with, as one of several processes; how many cases were opened in time. */
-async function openAll(cases: readonly Drawn[], sides: readonly Side[], share: string, until: number): Promise<number> {
-  const [at = 0, of = 1] = share.split('/').map(Number)
+async function openAll(cases: readonly Drawn[], sides: readonly Side[], share: string | undefined, until: number): Promise<number> {
   let opened = 0
-  for (const drawn of cases.filter((_, i) => i % of === at)) {
+  for (const drawn of cases.filter(inShare(share))) {
     for (const side of sides) {
       const impl = implOf(side)
       if (performance.now() > until) return opened

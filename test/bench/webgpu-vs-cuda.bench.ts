@@ -10,6 +10,7 @@ import { planSweep } from '@core/sweep/plan'
 import type { SizeTexts } from '@core/session/sweep-spec'
 import type { Bench, BenchRecord, Figure, Outcome } from './bench'
 import { BOUNDS, classOf, drawCases, type Drawable, type Drawn } from './fuzz/draw'
+import { readCases } from './fuzz/list'
 import { Journal } from './journal'
 import { openSides, type HostSide } from './proof/host-sides'
 
@@ -40,7 +41,7 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
   const rows: Row[] = []
   try {
     const only = args['ops']?.split(',')
-    const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge', cases: args['cases'] === undefined ? undefined : await namedCases(args['cases']) }
+    const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge', cases: args['cases'] === undefined ? undefined : readCases(args['cases']) }
     for (const word of (args['parts'] ?? 'cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
       const [part = '', seconds = '60'] = word.split(':')
       const until = performance.now() + Number(seconds) * 1000
@@ -116,9 +117,6 @@ interface Places {
   sizes: string
   cases: readonly Asked[] | undefined
 }
-
-/** A list of cases with their parameters checked. */
-const namedCases = async (file: string): Promise<Asked[]> => (JSON.parse(await readFile(file, 'utf8')) as Drawn[]).map((one) => ({ ...one, params: getOp(one.op).params.parse(one.params) }))
 
 function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed, count, sizes, cases }: Places): Part {
   const drawable = (kernels: readonly Readonly<Record<string, readonly Dtype[]>>[], only?: Dtype): Drawable[] =>

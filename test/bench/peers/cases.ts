@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import type { Dtype, Params } from '@core/case'
 import { getOp, OPS } from '@core/ops/registry'
 import type { Drawn } from '../fuzz/draw'
 import { drawCases } from '../fuzz/draw'
+import { readCases } from '../fuzz/list'
 
 /** Cases of one table, and with whom they are compared. */
 export interface PeerTable {
@@ -91,7 +91,7 @@ export async function tableOf(part: Part, args: Readonly<Record<string, string>>
     case 'suite':
       return { title: 'SIMD suite', cases: suite([10_000, 100_000, 1_000_000]), against: libraries }
     case 'shapes': {
-      if (args['cases'] !== undefined) return { title: 'Named shapes', cases: (JSON.parse(await readFile(args['cases'], 'utf8')) as Drawn[]).map(({ op, params, dtype }) => one(op, params, dtype)), against: libraries }
+      if (args['cases'] !== undefined) return { title: 'Named shapes', cases: readCases(args['cases']), against: libraries }
       const only = args['ops']?.split(','), types = args['dtypes']?.split(',')
       const from = OPS.filter(({ id, family }) => family !== 'composite' && (only?.includes(id) ?? true)).flatMap((op) => {
         const dtypes = op.dtypes.filter((dtype) => (types?.includes(dtype) ?? true) && own[op.id]?.includes(dtype) && peers.some((kernels) => kernels[op.id]?.includes(dtype)))
