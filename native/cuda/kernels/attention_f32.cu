@@ -3,6 +3,7 @@
 // warps and meets BC keys at a time with the running maximum and sum of each query, as attention_mma.cu does.
 // attention_f32_<D>_<queries of a block>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
+#include "common/attention_block.cuh"
 #include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
 #include "scaled_dot_product_attention.h"
@@ -18,25 +19,14 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
   constexpr int BR = 16 * MT * WARPS, TILE = BC * PITCH<D>;
   float *const own_q = memory, *const own_k = memory + BR * PITCH<D>, *const own_v = own_k + 2 * TILE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), batch = quotient(head, s.heads);
-  const int split_of_keys = blockIdx.x % s.splits;
-  // The longest first: with `causal` the last queries see most.
-  const long long first = (blocks - 1 - (cell - head * blocks)) * BR, last = min(first + BR, s.queries) - 1;
-  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
-  k += source;
-  v += source;
+  const AttentionBlock<BR, BC> block(s);
+  const long long head = block.head, first = block.first;
+  const int begin = block.begin, tiles = block.tiles;
+  k += block.keys_at;
+  v += block.keys_at;
   const bool aligned = s.dim % 4 == 0;
   // Of this thread: rows lane / 4 and that + 8 of every 16 of the warp, columns lane % 4 * 2 and the next.
   const long long query = first + warp * 16 * MT + lane / 4;
-  // Places of queries among those of their head, which `causal` compares with those of keys.
-  long long lowest = 0, seen = s.keys;
-  if (s.causal) {
-    const bool one_head = quotient(first, s.period) == quotient(last, s.period);
-    lowest = one_head ? remainder_of(first, s.period) : 0;
-    seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
-  }
-  // This block's share of the keys, in tiles.
-  const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split_of_keys * each, tiles = min(each, all - begin);
 
   load_rows<D, BR, THREADS>(own_q, q + head * s.queries * s.dim, first, s.queries, s.dim, aligned);
   load_rows<D, BC, THREADS>(own_k, k, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
@@ -79,7 +69,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
       three_products(score, a_high, a_low, b_high, b_low);
     }
     const long long key = static_cast<long long>(begin + t) * BC;
-    const bool masked = key + BC > s.keys || (s.causal && key + BC > lowest);
+    const bool masked = key + BC > s.keys || (s.causal && key + BC > block.lowest);
 #pragma unroll
     for (int m = 0; m < MT; m++) {
       if (masked) {
@@ -155,7 +145,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
       total[m][h] += __shfl_xor_sync(0xffffffffu, total[m][h], 2);
       const long long row = query + m * 16 + h * 8;
       if (row >= s.queries) continue;
-      const Shares share(shares, s, head * s.queries + row, split_of_keys);
+      const Shares share(shares, s, head * s.queries + row, block.split);
       if (s.splits > 1 && lane % 4 == 0) share.put(top[m][h], total[m][h]);
       const float factor = s.splits > 1 ? 1.0f : 1.0f / total[m][h];
       float* to = s.splits > 1 ? share.sums : out + (head * s.queries + row) * s.dim;

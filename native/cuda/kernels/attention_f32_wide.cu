@@ -3,6 +3,7 @@
 // are made.
 // attention_f32_wide_<D>: head dims of up to D, filled up with zeroes. Sizes: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
+#include "common/attention_block.cuh"
 #include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
 #include "scaled_dot_product_attention.h"
@@ -20,24 +21,15 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
   constexpr int TILE = BC * PITCH<D>, TILES = D / 16, J = TILES / 2;
   float *const own_q = memory, *const own_k = memory + BR * PITCH<D>, *const own_v = own_k + TILE, *const weights = own_v + TILE, *const stats = weights + BR * WEIGHTS;
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32 % GROUPS, half = threadIdx.x / (32 * GROUPS), part = lane >> 3;
-  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), batch = quotient(head, s.heads);
-  const int split_of_keys = blockIdx.x % s.splits;
-  // The longest first: with `causal` the last queries see most.
-  const long long first = (blocks - 1 - (cell - head * blocks)) * BR, last = min(first + BR, s.queries) - 1;
-  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
-  k += source;
-  v += source;
+  const AttentionBlock<BR, BC> block(s);
+  const long long head = block.head, first = block.first;
+  const int begin = block.begin, tiles = block.tiles;
+  k += block.keys_at;
+  v += block.keys_at;
   const bool aligned = s.dim % 4 == 0;
   // Of this thread: rows lane / 4 and that + 8 of the group, columns lane % 4 * 2 and the next.
   const int own_row = group * 16 + lane / 4, own_column = lane % 4 * 2;
   const long long query = first + own_row;
-  long long lowest = 0, seen = s.keys;
-  if (s.causal) {
-    const bool one_head = quotient(first, s.period) == quotient(last, s.period);
-    lowest = one_head ? remainder_of(first, s.period) : 0;
-    seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
-  }
-  const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split_of_keys * each, tiles = min(each, all - begin);
 
   const auto fetch = [&](float* to, const float* from, int t) {
     if (t < tiles) load_rows<D, BC, THREADS>(to, from, static_cast<long long>(begin + t) * BC, s.keys, s.dim, aligned);
@@ -75,7 +67,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
       for (int n = 0; n < OWN_TILES; n++) mma(small[n], a_high, b_low[n][0], b_low[n][1], tf32());
     }
     const long long key = static_cast<long long>(begin + t) * BC + half * OWN_KEYS;
-    const bool masked = key + OWN_KEYS > s.keys || (s.causal && key + OWN_KEYS > lowest);
+    const bool masked = key + OWN_KEYS > s.keys || (s.causal && key + OWN_KEYS > block.lowest);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       // Keys of this half that the row sees.
@@ -157,7 +149,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
     const long long row = query + h * 8;
     if (row >= s.queries) continue;
     const float sum = stats[own_row + h * 8] + stats[BR + own_row + h * 8];
-    const Shares share(shares, s, head * s.queries + row, split_of_keys);
+    const Shares share(shares, s, head * s.queries + row, block.split);
     if (s.splits > 1 && half == 0 && lane % 4 == 0) share.put(top[h], sum);
     const float factor = s.splits > 1 ? 1.0f : 1.0f / sum;
     float* to = s.splits > 1 ? share.sums : out + (head * s.queries + row) * s.dim;

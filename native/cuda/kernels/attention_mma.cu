@@ -3,6 +3,7 @@
 // loaded a tile ahead. Where queries are few, keys are split over blocks, and attention_join adds the shares up (attention_shares.cuh).
 // attention_mma_<t>_<D>: head dims of up to D, filled up with zeroes.
 #include "common/arithmetic.cuh"
+#include "common/attention_block.cuh"
 #include "common/attention_shares.cuh"
 #include "common/mma.cuh"
 #include "scaled_dot_product_attention.h"
@@ -45,25 +46,14 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   constexpr int TILE = BC * PITCH<D>;
   char *const own_q = memory, *const own_k = memory + BR * PITCH<D>, *const own_v = own_k + 2 * TILE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), batch = quotient(head, s.heads);
-  const int split = blockIdx.x % s.splits;
-  // The longest first: with `causal` the last queries see most.
-  const long long first = (blocks - 1 - (cell - head * blocks)) * BR, last = min(first + BR, s.queries) - 1;
-  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
-  k += source;
-  v += source;
+  const AttentionBlock<BR, BC> block(s);
+  const long long head = block.head, first = block.first;
+  const int begin = block.begin, tiles = block.tiles;
+  k += block.keys_at;
+  v += block.keys_at;
   const bool aligned = s.dim % 8 == 0;
   // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next.
   const long long query = first + warp * 16 + lane / 4;
-  // Places of queries among those of their head, which `causal` compares with those of keys.
-  long long lowest = 0, seen = s.keys;
-  if (s.causal) {
-    const bool one_head = quotient(first, s.period) == quotient(last, s.period);
-    lowest = one_head ? remainder_of(first, s.period) : 0;
-    seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
-  }
-  // This block's share of the keys, in tiles.
-  const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split * each, tiles = min(each, all - begin);
 
   load_rows<D, BR>(own_q, q + head * s.queries * s.dim, first, s.queries, s.dim, aligned);
   load_rows<D, BC>(own_k, k, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
@@ -96,7 +86,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
       }
     }
     const long long key = static_cast<long long>(begin + t) * BC;
-    if (key + BC > s.keys || (s.causal && key + BC > lowest)) {
+    if (key + BC > s.keys || (s.causal && key + BC > block.lowest)) {
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         // Keys of this tile that the row sees.
@@ -154,7 +144,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     const long long row = query + h * 8;
     if (row >= s.queries) continue;
     if (s.splits > 1) {
-      const Shares share(shares, s, head * s.queries + row, split);
+      const Shares share(shares, s, head * s.queries + row, block.split);
       if (lane % 4 == 0) share.put(top[h], total[h]);
 #pragma unroll
       for (int j = 0; j < D / 8; j++) {

@@ -1,0 +1,30 @@
+// Which queries and keys a block of attention has: BR queries of one head, and its share of the keys that these see, in tiles of BC.
+#pragma once
+#include "../scaled_dot_product_attention.h"
+#include "arithmetic.cuh"
+
+template <int BR, int BC>
+struct AttentionBlock {
+  long long head, first;   // of its queries: the head among those of all batches, and the first of the head's queries
+  long long keys_at;       // where the keys and values of that head start, in elements
+  long long lowest, seen;  // among the head's places, which `causal` compares with those of keys: the lowest of its queries, and the keys that some of them see
+  int split, begin, tiles; // the number of its share, the first tile of it, and how many
+
+  __device__ __forceinline__ explicit AttentionBlock(const AttentionSizes& s) : lowest(0), seen(s.keys) {
+    const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits;
+    head = quotient(cell, blocks);
+    split = blockIdx.x % s.splits;
+    // The longest first: with `causal` the last queries see most.
+    first = (blocks - 1 - (cell - head * blocks)) * BR;
+    const long long last = min(first + BR, s.queries) - 1, batch = quotient(head, s.heads);
+    keys_at = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
+    if (s.causal) {
+      const bool one_head = quotient(first, s.period) == quotient(last, s.period);
+      lowest = one_head ? remainder_of(first, s.period) : 0;
+      seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
+    }
+    const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits;
+    begin = split * each;
+    tiles = min(each, all - begin);
+  }
+};
