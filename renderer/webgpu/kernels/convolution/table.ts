@@ -1,8 +1,10 @@
 import { step, widthFor } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
-import { chunkOf, joinedParts, matmulText, partsOf, tilesFor } from '../matmul/kernel'
+import { joinedParts, matmulText } from '../matmul/kernel'
+import { chunkOf, partsOf, tilesFor } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan } from './direct'
+import { gatherImage } from './gather'
 
 /** Extents of one axis, in the order of the op's dims. */
 const AXIS = ['input', 'kernel', 'padding', 'output'] as const
@@ -18,38 +20,17 @@ const outputs = d_output * h_output * w_output;
 `
 }
 
-/** The element of x that output `o` meets with tap `t` of the plane from `base` on; 0 in the padding, where with `always` an element is read all the same: several are on their way at once. */
-const element = (x: string, always = false) => `fn met(base: u32, o: u32, t: u32) -> f32 {
+/** The element of x that output `o` meets with tap `t` of the plane from `base` on; 0 in the padding, where an element is read all the same: several are on their way at once. */
+const MET = `fn met(base: u32, o: u32, t: u32) -> f32 {
   let d = i32(o / (h_output * w_output) * stride + t / (h_kernel * w_kernel) * dilation) - i32(d_padding);
   let h = i32(o / w_output % h_output * stride + t / w_kernel % h_kernel * dilation) - i32(h_padding);
   let w = i32(o % w_output * stride + t % w_kernel * dilation) - i32(w_padding);
   let outside = d < 0 || h < 0 || w < 0 || d >= i32(d_input) || h >= i32(h_input) || w >= i32(w_input);
-  ${always ? `return select(f32(${x}[base + select((u32(d) * h_input + u32(h)) * w_input + u32(w), 0u, outside)]), 0.0, outside);` : `if (outside) { return 0.0; }
-  return f32(${x}[base + (u32(d) * h_input + u32(h)) * w_input + u32(w)]);`}
+  return select(f32(x[base + select((u32(d) * h_input + u32(h)) * w_input + u32(w), 0u, outside)]), 0.0, outside);
 }
 `
 
-/** The columns of a convolution as a product: row = channel and tap, column = output; `base` counts images and groups. */
-const LOAD_B = `fn load_b(base: u32, row: u32, col: u32, rows: u32, cols: u32) -> vec4<f32> {
-  var v = vec4<f32>(0.0);
-  if (row >= rows) { return v; }
-  let image = (base / groups * channels + base % groups * per_group + row / taps) * plane;
-  let tap = row % taps;
-${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(image, col + ${j}u, tap); }`).join('\n')}
-  return v;
-}
-`
-
-/** The same with the outputs of all images beside each other; `base` counts groups. */
-const LOAD_FOLDED = `fn load_b(base: u32, row: u32, col: u32, rows: u32, cols: u32) -> vec4<f32> {
-  var v = vec4<f32>(0.0);
-  if (row >= rows) { return v; }
-  let channel = base * per_group + row / taps;
-  let tap = row % taps;
-${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(((col + ${j}u) / outputs * channels + channel) * plane, (col + ${j}u) % outputs, tap); }`).join('\n')}
-  return v;
-}
-`
+/** Outputs of all images beside each other, in their places. */
 const PLACE_FOLDED = `fn place(base: u32, row: u32, col: u32) -> u32 { return (col / outputs * filters + base * (filters / groups) + row) * outputs + col % outputs; }
 `
 
@@ -89,12 +70,16 @@ const convolution: Kernel = {
     const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
     const { tile, tilesM, tilesN } = tilesFor(products, m, n)
     if (m < FEW_FILTERS || k <= FEW_TERMS || (products * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
-      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x', true)}`, images * outputs)
+      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs)
     const parts = partsOf(products * tilesM * tilesN, k)
     const split = parts > 1
+    // Each image is the matrix itself where a filter is one element that meets every element of x.
+    const whole = !folded && taps === 1 && dimOf(shape, 4) === 1 && volume(0) === outputs
     const wgsl = matmulText({
-      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
-      gathered: { loadB: `${constants(shape)}${element('b')}${folded ? LOAD_FOLDED : LOAD_B}`, baseA: 'product % groups * m * k', ...(folded && !split ? { place: PLACE_FOLDED } : {}) },
+      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: whole ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
+      baseA: `product % ${groups}u * m * k`,
+      ...(whole ? {} : { gather: gatherImage(constants(shape), folded, [dimOf(shape, 8), dimOf(shape, 12), dimOf(shape, 16)]) }),
+      ...(folded && !split ? { place: PLACE_FOLDED } : {}),
     })
     const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], products * parts * tilesM * tilesN)
     if (!split) return { scratchBytes: [], steps: [made] }

@@ -1,10 +1,11 @@
-import { step, widthFor, entry, header, storage, THREADS, working, type Width } from '../../wgsl/header'
+import { step, widthFor, entry, header, storage, working, type Width } from '../../wgsl/header'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { acrossProduct } from './across'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
+import { chunkOf, partsOf, threadsOf, tilesFor, type Tile } from './tiles'
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -32,13 +33,10 @@ const kernel: Kernel = {
 }
 export default kernel
 
-/** What a workgroup of 16x16 threads computes: rows and columns of the output, and how it keeps the operands in workgroup memory. */
-export interface Tile {
-  /** Multiples of 64: each thread has 4x4 outputs of every 64x64. */
-  rows: number
-  columns: number
-  /** Steps of k that lie in workgroup memory at once. */
-  depth: number
+/** WGSL that brings a part of B into `tile_b[k][column / 4][column % 4]`: functions, and statements of a thread before the loop and for the steps from `at` on, first to read and then to store. */
+export interface Gather {
+  functions: string
+  stage(tile: Tile): { before: string; load: string; store: string }
 }
 
 /** Everything the text of a matmul kernel depends on. */
@@ -49,43 +47,16 @@ export interface Variant {
   widthA: Width
   widthB: Width
   widthOut: Width
-  /**
-   * Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. With
-   * `place`, a function place(product, row, column), results are no matrix either; then widthOut is 1.
-   */
-  gathered?: { loadB: string; baseA: string; place?: string }
+  /** Where A begins, of other products than one for each; `product` is the number of the product. */
+  baseA?: string
+  /** How a B that is no matrix in memory comes into workgroup memory. */
+  gather?: Gather
+  /** WGSL of a function place(product, row, column) where results are no matrix either; then widthOut is 1. */
+  place?: string
   tile: Tile
   /** Each product in several parts along k, which lie behind each other in f32: dim(6) parts of dim(7) steps, a multiple of every depth. */
   split?: boolean
 }
-
-/** Tiles that fit the 16 KiB of workgroup memory that every adapter has. */
-const LARGE: Tile = { rows: 128, columns: 128, depth: 16 }
-const FLAT: Tile = { rows: 64, columns: 128, depth: 16 }
-const TALL: Tile = { rows: 128, columns: 64, depth: 16 }
-const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
-
-/** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
-const ENOUGH_TILES = 128
-
-/** The tile for `batch` products [m, n], and how many of them lie along m and n. */
-export function tilesFor(batch: number, m: number, n: number): { tile: Tile; tilesM: number; tilesN: number } {
-  const counted = (tile: Tile) => ({ tile, tilesM: Math.ceil(m / tile.rows), tilesN: Math.ceil(n / tile.columns) })
-  const fits = ({ tilesM, tilesN }: ReturnType<typeof counted>) => batch * tilesM * tilesN >= ENOUGH_TILES
-  return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
-}
-
-/** A multiple of the depth of every tile. */
-const DEPTHS = 32
-/** Workgroups that fill a device, and steps of k that are worth a part and the pass that joins it. */
-const FILLED = 512
-const LEAST_STEPS = 256
-
-/** Parts along k: 1 unless the tiles of the output are too few for a device and k is long. */
-export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TILES ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS))))
-
-/** Steps of each of `parts` parts, a multiple of the depth of every tile. */
-export const chunkOf = (k: number, parts: number): number => Math.ceil(k / parts / DEPTHS) * DEPTHS
 
 /** Adds up the parts of `outputs` sums of each product that `first` writes to scratch 0; into scratch 1 as f32 where the target is that. */
 export function joinedParts(first: Step, shape: KernelShape, products: number, outputs: number, parts: number, target: 'output' | { scratch: 1 } = 'output'): Program {
@@ -133,55 +104,62 @@ function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, bl
 /** The registers of each round of blocks that the threads fetch. */
 const ROUNDS = ['r', 's', 't', 'u']
 
+/** Every thread's share of the tiles of A and, unless it is gathered, of B. */
+function fetched({ tile: { rows, columns, depth }, transA, transB, gather }: Variant, threads: number): { rounds: string[]; shares(what: 'load' | 'store'): string } {
+  const blocksA = (rows * depth) / 16
+  const blocks = gather ? blocksA : blocksA + (columns * depth) / 16
+  const rounds = ROUNDS.slice(0, Math.ceil(blocks / threads))
+  const shares = (what: 'load' | 'store') =>
+    rounds.map((r, i) => {
+      const block = i === 0 ? 'lane' : `(lane + ${i * threads}u)`
+      const a = () => fetch('a', rows, depth, !transA, block, r)[what]
+      const b = () => fetch('b', columns, depth, transB, `(${block} - ${blocksA}u)`, r)[what]
+      const last = (i + 1) * threads > blocks ? `if (${block} < ${blocks}u) ` : ''
+      if ((i + 1) * threads <= blocksA || gather) return `      ${last}{ ${a()} }`
+      if (i * threads >= blocksA) return `      ${last}{ ${b()} }`
+      return `      if (${block} < ${blocksA}u) { ${a()} } else ${last}{ ${b()} }`
+    }).join('\n')
+  return { rounds, shares }
+}
+
 /**
- * out = A B with 16x16 threads, each computing blocks of 4x4 outputs that lie 64 apart. The next steps' elements are fetched into
+ * out = A B, each thread computing blocks of 4x4 outputs (tiles.ts). The next steps' elements are fetched into
  * registers while these are multiplied. The arrays in workgroup memory are nested and the steps of k unrolled, so that the checks of indices
  * that a browser adds are needed once, not at each step: 1.5x faster on an H200 at 4096. A second set of operands is slower there.
  */
 export function matmulText(v: Variant): string {
   const { rows, columns, depth } = v.tile
+  const { high, wide, threads, ...blocks } = threadsOf(v.tile)
   const result = v.split ? 'f32' : v.dtype
-  const [down, across] = [rows / 64, columns / 64].map((count) => Array.from({ length: count }, (_, i) => i)) as [number[], number[]]
+  const [down, across] = [blocks.down, blocks.across].map((count) => Array.from({ length: count }, (_, i) => i)) as [number[], number[]]
   const bindings = [{ name: 'a', type: storage(v.dtype, v.widthA) }, { name: 'b', type: storage(v.dtype, v.widthB) }, { name: 'out', type: storage(result, v.widthOut), write: true }]
-  const blocksA = (rows * depth) / 16
-  const blocks = blocksA + (columns * depth) / 16
-  const rounds = ROUNDS.slice(0, Math.ceil(blocks / THREADS))
-  /** Every thread's share of both tiles. */
-  const shares = (what: 'load' | 'store') =>
-    rounds.map((r, i) => {
-      const block = i === 0 ? 'lane' : `(lane + ${i * THREADS}u)`
-      const a = () => fetch('a', rows, depth, !v.transA, block, r)[what]
-      const b = () => fetch('b', columns, depth, v.transB, `(${block} - ${blocksA}u)`, r)[what]
-      const last = (i + 1) * THREADS > blocks ? `if (${block} < ${blocks}u) ` : ''
-      if ((i + 1) * THREADS <= blocksA) return `      { ${a()} }`
-      if (i * THREADS >= blocksA) return `      ${last}{ ${b()} }`
-      return `      if (${block} < ${blocksA}u) { ${a()} } else ${last}{ ${b()} }`
-    }).join('\n')
+  const { rounds, shares } = fetched(v, threads)
+  const gathered = v.gather?.stage(v.tile)
   const each = (text: (r: number, i: number, c: number) => string) => down.flatMap((r) => SIDE.flatMap((i) => across.map((c) => text(r, i, c)))).join('\n')
   const multiply = Array.from({ length: depth }, (_, l) => `      {
-${down.map((r) => `        let a${r} = tile_a[${l}u][y + ${r * 16}u];`).join('\n')}
-${across.map((c) => `        let b${c} = tile_b[${l}u][x + ${c * 16}u];`).join('\n')}
+${down.map((r) => `        let a${r} = tile_a[${l}u][y + ${r * high}u];`).join('\n')}
+${across.map((c) => `        let b${c} = tile_b[${l}u][x + ${c * wide}u];`).join('\n')}
 ${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b${c}, sum_${r}_${i}_${c});`)}
       }`).join('\n')
   const write = (r: number, i: number, c: number) => {
-    const at = `first_row + ${r * 64 + i}u + y * 4u, first_column + ${c * 64}u + x * 4u`
+    const at = `first_row + ${r * 4 * high + i}u + y * 4u, first_column + ${c * 4 * wide}u + x * 4u`
     return `  store(base_out, ${at}, m, n, sum_${r}_${i}_${c});`
   }
   const store =
     v.widthOut === 4
       ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(result, 4)}(value); }`
-      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[${v.gathered?.place ? `place(base, row, col + ${j}u)` : `base + row * cols + col + ${j}u`}] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
+      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[${v.place ? `place(base, row, col + ${j}u)` : `base + row * cols + col + ${j}u`}] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
   const array = (size: number) => `array<array<${working(4)}, ${size / 4}>, ${depth}>`
   const loop = `  loop {
     if (at < end) {
-${shares('load')}
+${shares('load')}${gathered ? `\n${gathered.load}` : ''}
     }
     if (at > start) {
 ${multiply}
       workgroupBarrier();
     }
     if (at >= end) { break; }
-${shares('store')}
+${shares('store')}${gathered ? `\n${gathered.store}` : ''}
     workgroupBarrier();
     at += ${depth}u;
   }`
@@ -189,8 +167,8 @@ ${shares('store')}
 var<workgroup> tile_a: ${array(rows)};
 var<workgroup> tile_b: ${array(columns)};
 ${loader('a', v.widthA)}
-${v.gathered?.loadB ?? loader('b', v.widthB)}
-${v.gathered?.place ?? ''}fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
+${v.gather?.functions ?? loader('b', v.widthB)}
+${v.place ?? ''}fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
 ${store}
 }
 ${entry(`  let m = dim(0u);
@@ -209,14 +187,13 @@ ${entry(`  let m = dim(0u);
   let product = ${v.split ? 'batch_number / dim(6u)' : 'batch_number'};
   let start = ${v.split ? 'batch_number % dim(6u) * dim(7u)' : '0u'};
   let end = ${v.split ? 'min(k, start + dim(7u))' : 'k'};
-  let base_a = ${v.gathered?.baseA ?? 'product * m * k'};
-  let base_b = ${v.gathered ? 'product' : 'product * k * n'};
-  let base_out = ${v.gathered?.place ? 'product' : 'batch_number * m * n'};
-  let x = lane % 16u;
-  let y = lane / 16u;
+  let base_a = ${v.baseA ?? 'product * m * k'};
+${v.gather ? '' : '  let base_b = product * k * n;\n'}  let base_out = ${v.place ? 'product' : 'batch_number * m * n'};
+  let x = lane % ${wide}u;
+  let y = lane / ${wide}u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}
 ${rounds.map((r) => SIDE.map((j) => `  var ${r}${j}: vec4<f32>;`).join('\n')).join('\n')}
-  var at = start;
+${gathered?.before ?? ''}  var at = start;
 ${loop}
-${each(write)}`)}`
+${each(write)}`, threads)}`
 }

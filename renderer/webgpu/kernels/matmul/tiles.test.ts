@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '@core/stats/random'
+import { gatherPlan } from '../convolution/gather'
+import { threadsOf, tilesFor, type Tile } from './tiles'
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+const drawn = (random: () => number, most: number) => Math.ceil(most ** random())
+const SHAPES = (() => {
+  const random = createRandom(7)
+  return numbers(500).map(() => [drawn(random, 2000), drawn(random, 3000), drawn(random, 3000)] as const)
+})()
+
+/** How often each of `length` is written by blocks of four of `count` threads, `times` of them in each of `tiles` of `size`. */
+function written(length: number, tiles: number, size: number, count: number, times: number): number[] {
+  const counts = numbers(length).fill(0)
+  for (const tile of numbers(tiles)) for (const thread of numbers(count)) for (const block of numbers(times)) for (const j of [0, 1, 2, 3]) {
+    const at = tile * size + block * 4 * count + thread * 4 + j
+    if (at < length) counts[at]!++
+  }
+  return counts
+}
+
+describe('tiles', () => {
+  it('cover every row and column once, within the threads and the workgroup memory that every adapter has', () => {
+    for (const [batch, m, n] of SHAPES) {
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+      const { high, wide, down, across, threads } = threadsOf(tile)
+      const name = `${batch} x ${m} x ${n}`
+      expect(new Set([...written(m, tilesM, tile.rows, high, down), ...written(n, tilesN, tile.columns, wide, across)]), name).toEqual(new Set([1]))
+      expect([high, wide, high / across].every(Number.isInteger) && threads <= 256, name).toBe(true)
+      expect(4 * tile.depth * (tile.rows + tile.columns), name).toBeLessThanOrEqual(16_384)
+      // Blocks of operands that a thread holds in registers.
+      expect(((tile.rows + tile.columns) * tile.depth) / 16 / threads, name).toBeLessThanOrEqual(4)
+    }
+  })
+
+  it('have less than 16 rows and columns more than an equal part of the output', () => {
+    for (const [batch, m, n] of SHAPES) {
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+      expect(tilesM * (tile.rows - 16) < m && tilesN * (tile.columns - 16) < n, `${batch} x ${m} x ${n}`).toBe(true)
+    }
+    const sides = (...dims: Parameters<typeof tilesFor>) => {
+      const { tile: { rows, columns }, tilesM, tilesN } = tilesFor(...dims)
+      return [rows, columns, tilesM, tilesN]
+    }
+    expect(sides(1, 32, 32_895)).toEqual([32, 128, 1, 257])
+    expect(sides(1, 65, 5280)).toEqual([48, 64, 2, 83])
+    expect(sides(32, 64, 3136)).toEqual([64, 128, 1, 25])
+    expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
+  })
+
+  it('are filled by the threads that gather columns, each element once', () => {
+    const tiles = new Map(SHAPES.map((shape) => tilesFor(...shape).tile).map((tile): [string, Tile] => [JSON.stringify(tile), tile]))
+    expect(tiles.size).toBeGreaterThan(20)
+    for (const [name, tile] of tiles) {
+      const { beside, below, rounds } = gatherPlan(tile)
+      expect([beside / 4, below].every(Number.isInteger), name).toBe(true)
+      expect(beside * below, name).toBe(threadsOf(tile).threads)
+      const cells = numbers(rounds).flatMap((round) => numbers(beside * below).flatMap((lane) => [0, 1, 2, 3].map((j) => [Math.floor(lane / beside) + round * below, (lane % beside) + j * beside] as const)))
+      const inside = cells.filter(([row]) => row < tile.depth)
+      expect(new Set(inside.map(([row, column]) => row * tile.columns + column)).size, name).toBe(tile.depth * tile.columns)
+      expect(inside, name).toHaveLength(tile.depth * tile.columns)
+    }
+  })
+})
