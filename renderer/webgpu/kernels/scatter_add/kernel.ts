@@ -5,6 +5,7 @@ import { joinPrograms } from '../../wgsl/row-op'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { fewRows } from './few-rows'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. */
 const added = (cell: string, value: string) => `  var old = atomicLoad(&${cell});
@@ -98,7 +99,7 @@ const kernel: Kernel = {
   dtypes: ['f32'],
   build: (shape) => {
     const [rows, dim, indices] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
-    const few = searched(shape, rows, dim, indices)
+    const few = searched(shape, rows, dim, indices) ?? fewRows(rows, dim, indices)
     if (few) return few
     const columns = Math.min(dim, Math.floor(CELLS / rows))
     if (indices > CROWDED * rows && columns >= Math.min(dim, FEWEST_COLUMNS)) return inParts(rows, dim, indices, columns)
