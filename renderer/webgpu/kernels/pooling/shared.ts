@@ -1,6 +1,7 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
+import { adaptiveWindows } from './windows'
 
 /** Elements of a window from which on threads share it, and threads beside each other and in all that do. */
 const SHARED = 16
@@ -24,25 +25,23 @@ export function sharedPooling(shape: KernelShape, [planes, height, width, outHei
   const outputs = planes * outHeight * outWidth
   const wgsl = `${header([{ name: 'x', type }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}
 ${reduction('all', lanes, join, shape.subgroups)}
-${entry(`  let height = dim(1u);
-  let width = dim(2u);
-  let wanted = group * ${THREADS / lanes}u + lane / ${lanes}u;
+${adaptiveWindows('h', height, outHeight)}${adaptiveWindows('w', width, outWidth)}${entry(`  let wanted = group * ${THREADS / lanes}u + lane / ${lanes}u;
   let i = min(wanted, dim(0u) - 1u);
-  let column = i % dim(4u);
-  let row = i / dim(4u) % dim(3u);
-  let plane = i / dim(4u) / dim(3u);
-  let top = row * height / dim(3u);
-  let bottom = ((row + 1u) * height + dim(3u) - 1u) / dim(3u);
-  let left = column * width / dim(4u);
-  let right = ((column + 1u) * width + dim(4u) - 1u) / dim(4u);
+  let column = i % ${outWidth}u;
+  let row = i / ${outWidth}u % ${outHeight}u;
+  let plane = i / ${outWidth * outHeight}u;
+  let top = first_h(row);
+  let bottom = end_h(row);
+  let left = first_w(column);
+  let right = end_w(column);
   var value = ${neutral};
   for (var c = left + lane % ${wide}u; c < right; c += ${wide}u) {
     for (var r = top + lane / ${wide}u % ${high}u; r < bottom; r += ${ROWS * high}u) {
-${rows.map((u) => `      let v_${u} = f32(x[(plane * height + min(r + ${u * high}u, bottom - 1u)) * width + c]);`).join('\n')}
+${rows.map((u) => `      let v_${u} = f32(x[(plane * ${height}u + min(r + ${u * high}u, bottom - 1u)) * ${width}u + c]);`).join('\n')}
 ${rows.map((u) => `      value = ${u === 0 ? join('value', 'v_0') : join('value', `select(${neutral}, v_${u}, r + ${u * high}u < bottom)`)};`).join('\n')}
     }
   }
   let all = reduce_all(value, lane);
   if (lane % ${lanes}u == 0u && wanted < dim(0u)) { out[i] = ${type}(all${max ? '' : ' / f32((bottom - top) * (right - left))'}); }`)}`
-  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, 'output'], [outputs, height, width, outHeight, outWidth], Math.ceil(outputs / (THREADS / lanes)))] }
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, 'output'], [outputs], Math.ceil(outputs / (THREADS / lanes)))] }
 }

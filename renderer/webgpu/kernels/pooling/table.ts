@@ -1,21 +1,18 @@
 import { mapped } from '../../wgsl/mapped'
 import reductions from '../reduction/table'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { poolingByRows } from './by-rows'
 import { sharedPooling } from './shared'
 import { widePooling } from './wide'
-
-type Windows = 'signal' | 'image' | 'adaptive'
+import { adaptiveWindows } from './windows'
 
 /** First and end of output `o`'s window along an axis of `size` with `outputs` outputs; kernel, stride and padding are dims 5 to 7. */
 const EVEN = `fn first(o: u32, size: u32, outputs: u32) -> u32 { return u32(max(i32(o * dim(6u)) - i32(dim(7u)), 0)); }
 fn end(o: u32, size: u32, outputs: u32) -> u32 { return u32(min(i32(o * dim(6u) + dim(5u)) - i32(dim(7u)), i32(size))); }
 `
-const SHARED = `fn first(o: u32, size: u32, outputs: u32) -> u32 { return o * size / outputs; }
-fn end(o: u32, size: u32, outputs: u32) -> u32 { return ((o + 1u) * size + outputs - 1u) / outputs; }
-`
 
-/** Elements that a mean divides by: the whole kernel, padding included, or the adaptive window. */
-const COUNTED: Readonly<Record<Windows, string>> = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))', adaptive: 'f32((bottom - top) * (right - left))' }
+/** Elements that a mean divides by: the whole kernel, padding included. */
+const COUNTED = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))' } as const
 
 /** Most elements of a window that are read one by one, all on their way at once. */
 const MOST_UNROLLED = 9
@@ -44,43 +41,63 @@ ${taps.slice(1).map((_, t) => `  value = ${join('value', `v${t + 1}`)};`).join('
   }, shape.dtype, planes * outHeight * outWidth)
 }
 
-/** One thread for each output, where a plane has several. */
-const pooling = (windows: Windows, max: boolean): Kernel => ({
-  dtypes: ['f32', 'f16'],
-  build: (shape) => {
-    const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
-    // One window is a plane: a row of a reduction, which many threads share.
-    if (windows === 'adaptive' && outHeight * outWidth === 1) return reductions[max ? 'max' : 'mean']!.build({ ...shape, dims: [planes, height * width, 1] })
-    const shared = windows === 'adaptive' ? sharedPooling(shape, [planes, height, width, outHeight, outWidth], max) : undefined
-    if (shared) return shared
-    if (windows !== 'adaptive' && dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
-    const rows = windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'
-    return mapped({
-      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
-      functions: windows === 'adaptive' ? SHARED : EVEN,
-      body: `  let o_column = i % dim(4u);
-  let o_row = i / dim(4u) % dim(3u);
-  let plane = i / dim(4u) / dim(3u);
-${rows}
-  let left = first(o_column, dim(2u), dim(4u));
-  let right = end(o_column, dim(2u), dim(4u));
-  var value = ${max ? '-3.4028234663852886e38' : '0.0'};
+/** Joins the elements of a window between `top`, `bottom`, `left` and `right`, one by one. */
+const oneByOne = (max: boolean, counted: string): string => `  var value = ${max ? '-3.4028234663852886e38' : '0.0'};
   for (var r = top; r < bottom; r++) {
     let base = (plane * dim(1u) + r) * dim(2u);
     for (var c = left; c < right; c++) { value = ${max ? 'max(value, f32(x[base + c]))' : 'value + f32(x[base + c])'}; }
   }
-  out[i] = own(${max ? 'value' : `value / ${COUNTED[windows]}`});`,
-      dims: [height, width, outHeight, outWidth, ...shape.dims.slice(5)],
+  out[i] = own(${max ? 'value' : `value / ${counted}`});`
+
+/** Even windows: one thread for each output. */
+const even = (windows: 'signal' | 'image', max: boolean): Kernel => ({
+  dtypes: ['f32', 'f16'],
+  build: (shape) => {
+    if (dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
+    return mapped({
+      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
+      functions: EVEN,
+      body: `  let o_column = i % dim(4u);
+  let o_row = i / dim(4u) % dim(3u);
+  let plane = i / dim(4u) / dim(3u);
+${windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'}
+  let left = first(o_column, dim(2u), dim(4u));
+  let right = end(o_column, dim(2u), dim(4u));
+${oneByOne(max, COUNTED[windows])}`,
+      dims: shape.dims.slice(1),
+    }, shape.dtype, dimOf(shape, 0) * dimOf(shape, 3) * dimOf(shape, 4))
+  },
+})
+
+/** Windows of one plane: a row of a reduction where it is one, else by rows, by several threads each, or by a thread each. */
+const adaptive = (max: boolean): Kernel => ({
+  dtypes: ['f32', 'f16'],
+  build: (shape) => {
+    const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
+    const sizes = [planes, height, width, outHeight, outWidth] as const
+    if (outHeight * outWidth === 1) return reductions[max ? 'max' : 'mean']!.build({ ...shape, dims: [planes, height * width, 1] })
+    return poolingByRows(shape, sizes, max) ?? sharedPooling(shape, sizes, max) ?? mapped({
+      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
+      functions: `${adaptiveWindows('h', height, outHeight)}${adaptiveWindows('w', width, outWidth)}`,
+      body: `  let o_column = i % ${outWidth}u;
+  let o_row = i / ${outWidth}u % ${outHeight}u;
+  let plane = i / ${outWidth * outHeight}u;
+  let top = first_h(o_row);
+  let bottom = end_h(o_row);
+  let left = first_w(o_column);
+  let right = end_w(o_column);
+${oneByOne(max, 'f32((bottom - top) * (right - left))')}`,
+      dims: [height, width],
     }, shape.dtype, planes * outHeight * outWidth)
   },
 })
 
 const kernels: Readonly<Record<string, Kernel>> = {
-  max_pool1d: pooling('signal', true),
-  avg_pool1d: pooling('signal', false),
-  max_pool2d: pooling('image', true),
-  avg_pool2d: pooling('image', false),
-  adaptive_max_pool2d: pooling('adaptive', true),
-  adaptive_avg_pool2d: pooling('adaptive', false),
+  max_pool1d: even('signal', true),
+  avg_pool1d: even('signal', false),
+  max_pool2d: even('image', true),
+  avg_pool2d: even('image', false),
+  adaptive_max_pool2d: adaptive(true),
+  adaptive_avg_pool2d: adaptive(false),
 }
 export default kernels
