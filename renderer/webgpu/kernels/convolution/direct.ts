@@ -4,7 +4,7 @@ import type { Program } from '../types'
 
 /** Filters that a thread computes at its position, most first: each element of x is read once for all of them. */
 const OWN = [8, 4, 2, 1]
-const FILTERS = OWN[0]!
+export const FILTERS = OWN[0]!
 /** Terms of a sum from which on several threads share it, terms that are worth a thread then, and workgroups that fill a device. */
 const LONG = 64
 const LEAST_TERMS = 4

@@ -3,7 +3,7 @@ import { mapped } from '../../wgsl/mapped'
 import { joinedParts, matmulText } from '../matmul/kernel'
 import { chunkOf, partsOf, tilesFor } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
-import { directConvolution, directPlan } from './direct'
+import { directConvolution, directPlan, FILTERS } from './direct'
 import { gatherImage } from './gather'
 
 /** Extents of one axis, in the order of the op's dims. */
@@ -49,9 +49,10 @@ const unfolded = (shape: KernelShape, filters: number, outputs: number, n: numbe
     dims: [filters, outputs, n],
   }, shape.dtype, filters * n)
 
-/** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty. */
+/** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty; more than one thread computes are still faster by tiles where these are many. */
 const FEW_FILTERS = 16
 const FEW_TERMS = 8
+const MANY_TILES = 528
 /** Tiles that leave most of a device idle, and multiply-adds up to which threads that share sums are faster then. */
 const FEW_TILES = 64
 const LITTLE = 2 ** 24
@@ -69,9 +70,10 @@ const convolution: Kernel = {
     const folded = isFolded(batch, outputs)
     const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
     const { tile, tilesM, tilesN } = tilesFor(products, m, n)
-    if (m < FEW_FILTERS || k <= FEW_TERMS || (products * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
+    const tiles = products * tilesM * tilesN
+    if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
       return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs)
-    const parts = partsOf(products * tilesM * tilesN, k)
+    const parts = partsOf(tiles, k)
     const split = parts > 1
     // Each image is the matrix itself where a filter is one element that meets every element of x.
     const whole = !folded && taps === 1 && dimOf(shape, 4) === 1 && volume(0) === outputs
@@ -81,7 +83,7 @@ const convolution: Kernel = {
       ...(whole ? {} : { gather: gatherImage(constants(shape), folded, [dimOf(shape, 8), dimOf(shape, 12), dimOf(shape, 16)]) }),
       ...(folded && !split ? { place: PLACE_FOLDED } : {}),
     })
-    const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], products * parts * tilesM * tilesN)
+    const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], parts * tiles)
     if (!split) return { scratchBytes: [], steps: [made] }
     if (!folded) return joinedParts(made, shape, products, m * n, parts)
     const joined = joinedParts(made, shape, products, m * n, parts, { scratch: 1 })

@@ -44,7 +44,7 @@ describe('tiles', () => {
       return [rows, columns, tilesM, tilesN]
     }
     expect(sides(1, 32, 32_895)).toEqual([32, 128, 1, 257])
-    expect(sides(1, 65, 5280)).toEqual([48, 64, 2, 83])
+    expect(sides(1, 65, 5280)).toEqual([40, 64, 2, 83])
     expect(sides(32, 64, 3136)).toEqual([64, 128, 1, 25])
     expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
   })

@@ -1,7 +1,8 @@
 /** What a workgroup computes: rows and columns of the output, and how it keeps the operands in workgroup memory. */
 export interface Tile {
-  /** Multiples of 16, at most 128. */
+  /** 16 to 128: a multiple of 16, or up to 64 of 8. */
   rows: number
+  /** 16 to 128: a multiple of 16. */
   columns: number
   /** Steps of k that lie in workgroup memory at once. */
   depth: number
@@ -15,15 +16,17 @@ const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
 
 /** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
 const ENOUGH_TILES = 128
-/** Sides of tiles are whole numbers of this: a warp has two rows of threads or more, and rows of a tile start with a sector of memory. */
+/** Sides of tiles are whole numbers of these: rows of a tile start with a sector of memory, and a thread has one or two blocks of four of its rows, an even number of threads all of them. */
 const SIDE = 16
+const LOW = { rows: 64, side: 8 }
 
-/** As many parts of a length as with `most` each, of equal size: what is left empty is less than SIDE a part. */
-const partOf = (length: number, most: number): number => Math.ceil(length / Math.ceil(length / most) / SIDE) * SIDE
+/** As many parts of a length as with `most` each, of equal size: what is left empty is less than `side` a part. */
+const partOf = (length: number, most: number, side = SIDE): number => Math.ceil(length / Math.ceil(length / most) / side) * side
+const rowsOf = (m: number, most: number): number => (partOf(m, most) <= LOW.rows ? Math.max(SIDE, partOf(m, most, LOW.side)) : partOf(m, most))
 
 /** The tile for `batch` products [m, n], and how many of them lie along m and n. */
 export function tilesFor(batch: number, m: number, n: number): { tile: Tile; tilesM: number; tilesN: number } {
-  const counted = ({ rows, columns, depth }: Tile) => ({ tile: { rows: partOf(m, rows), columns: partOf(n, columns), depth }, tilesM: Math.ceil(m / rows), tilesN: Math.ceil(n / columns) })
+  const counted = ({ rows, columns, depth }: Tile) => ({ tile: { rows: rowsOf(m, rows), columns: partOf(n, columns), depth }, tilesM: Math.ceil(m / rows), tilesN: Math.ceil(n / columns) })
   const fits = ({ tilesM, tilesN }: ReturnType<typeof counted>) => batch * tilesM * tilesN >= ENOUGH_TILES
   return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
 }
