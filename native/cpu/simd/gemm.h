@@ -13,7 +13,7 @@ namespace {
 // Products of the same extents.
 struct Products {
   int64_t batch, m, n, k;
-  int64_t most_terms = KC, whole_terms = 1, whole_rows = MR;  // of a slab; terms and a thread's rows come in multiples of the last two
+  int64_t most_terms = KC, whole_terms = 1, whole_rows = 1;  // of a slab; terms and a thread's rows come in multiples of the last two
 
   int64_t terms() const { return up(even_part(k, most_terms), whole_terms); }
   // Floats of the buffers for one slab of B and one block of A, in whole cache lines, and of sums that wait to be rounded.
@@ -119,7 +119,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
 // One product by `threads` threads: those that share the rows pack two slabs of B together, others pack what they meet.
 template <class A, class B, class Out>
 void product(const Call& call, const Products& s, const A& a, const B& b, const Out& out, float* slabs, float* block, int thread, int threads, int& phase) {
-  const bool by_rows = s.m >= 2 * s.whole_rows * threads || s.m > s.n, stays = b.stays(s.m, s.k, s.n), packs = threads == 1 || !by_rows;
+  const bool by_rows = s.m >= 2 * (s.whole_rows > MR ? s.whole_rows : MR) * threads || s.m > s.n, stays = b.stays(s.m, s.k, s.n), packs = threads == 1 || !by_rows;
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
     const int64_t nc = least(NC, s.n - jc);

@@ -30,6 +30,7 @@ struct Parts {
   const Geometry& g;
   int64_t across, down;  // parts of a plane
   int64_t columns, rows, depths, images;  // of a part
+  int64_t filter_parts;  // of each of them: threads share its filters where they could not share what it is a part of
   PhaseAxis h, w;
   int64_t plane;         // cells of one depth of an image
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
@@ -39,7 +40,7 @@ struct Parts {
   int64_t input_floats, slab_floats, sum_stride, sum_floats, block_floats, floats;
 
   Parts(const Geometry& geometry, int threads) : Parts(geometry, threads, (geometry.width.output + most_columns(geometry) - 1) / most_columns(geometry)) {}
-  int64_t count() const { return g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
+  int64_t count() const { return filter_parts * g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
   int64_t flat(int64_t planes, int64_t some_rows, int64_t some_columns) const { return (planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
   bool fits() const { return input_floats <= MOST_FLOATS && floats <= MOST_FLOATS; }
 
@@ -94,9 +95,9 @@ struct Parts {
   Parts(const Geometry& geometry, int threads, int64_t parts_across)
       : Parts(geometry, threads, parts_across, parts_down(geometry, threads, parts_across), (geometry.width.output + parts_across - 1) / parts_across) {}
   Parts(const Geometry& geometry, int threads, int64_t parts_across, int64_t parts_down, int64_t part_columns)
-      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows((geometry.height.output + parts_down - 1) / parts_down), h(g, g.height, rows), w(g, g.width, columns) {
+      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows((geometry.height.output + parts_down - 1) / parts_down), filter_parts(shares_filters(geometry, threads, parts_across) ? threads : 1), h(g, g.height, rows), w(g, g.width, columns) {
     const Products s = g.products();
-    const int64_t all_planes = g.batch * g.depth.output, shared = g.groups >= threads ? all_planes : parts_of(all_planes, threads);
+    const int64_t all_planes = g.batch * g.depth.output, shared = g.groups >= threads || filter_parts > 1 ? all_planes : parts_of(all_planes, threads);
     // Few, for the first-level cache, but more where each part reads many filters again.
     const int64_t most = (s.m < 128 ? 256 : least(2 * s.m, LEAST_COLUMNS)) / (rows * columns), enough = parts_of(NR, rows * columns);
     plane = times(h.cells, w.cells);
@@ -131,10 +132,21 @@ struct Parts {
     const int64_t most = columns < LEAST_COLUMNS ? LEAST_COLUMNS : least(columns, MOST_COLUMNS);
     return fit < NR ? NR : least(most, fit);
   }
+  static int64_t least_down(const Geometry& g) {
+    const int64_t most = g.width.output < most_columns(g) ? most_columns(g) / g.width.output : 1;
+    return (g.height.output + most - 1) / most;
+  }
+  // Threads would else have nothing or unequal work, or each read all filters for a few rows of outputs.
+  static bool shares_filters(const Geometry& g, int threads, int64_t across) {
+    constexpr int64_t MANY_PARTS = 4;  // for each thread: one more or less is then little beside what copying the input for each takes
+    const int64_t parts = g.batch * g.groups * g.depth.output * across * least_down(g);
+    return threads > 1 && g.group_filters() >= 2 * MR * threads && parts < MANY_PARTS * threads && parts % threads != 0;
+  }
   // More where threads would else have nothing or unequal work.
   static int64_t parts_down(const Geometry& g, int threads, int64_t across) {
-    const int64_t planes = g.batch * g.groups * g.depth.output * across, most = g.width.output < most_columns(g) ? most_columns(g) / g.width.output : 1;
-    int64_t parts = (g.height.output + most - 1) / most;
+    const int64_t planes = g.batch * g.groups * g.depth.output * across;
+    int64_t parts = least_down(g);
+    if (shares_filters(g, threads, across)) return parts;
     for (int tries = 0; planes * parts % threads != 0 && parts < g.height.output && tries < threads; tries++) parts++;
     return parts;
   }
@@ -214,9 +226,11 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
   const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
   int64_t images_before = 0;
+  const int64_t places = p.count() / p.filter_parts;
   const Range mine = part(p.count(), 1, call.thread, call.threads);
   for (int64_t nth = mine.begin; nth < mine.end; nth++) {
-    const int64_t across = nth % p.across, down = nth / p.across % p.down, left_over = nth / (p.across * p.down), group = left_over % g.groups;
+    const int64_t share = nth / places, place = nth % places, across = place % p.across, down = place / p.across % p.down, left_over = place / (p.across * p.down), group = left_over % g.groups;
+    const Range own = part(filters, 1, static_cast<int>(share), static_cast<int>(p.filter_parts));
     const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
     const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) continue;
@@ -230,7 +244,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
         for (int64_t l = 0; l < s.k; l += terms)
-          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, {0, filters}, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
+          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, own, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
       };
       if constexpr (sizeof(T) == sizeof(float))
         if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
@@ -241,9 +255,9 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     } else {
       const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
       for (int64_t l = 0; l < s.k; l += terms) {
-        const int64_t kc = least(terms, s.k - l), height = even_part(filters, a.block_rows(kc));
-        for (int64_t f = 0; f < filters; f += height) {
-          const int64_t count = least(height, filters - f);
+        const int64_t kc = least(terms, s.k - l), height = even_part(own.end - own.begin, a.block_rows(kc));
+        for (int64_t f = own.begin; f < own.end; f += height) {
+          const int64_t count = least(height, own.end - f);
           const Left left = a.block(f, count, l, kc, block);
           for (int64_t from = 0; from < past; from += next)
             for (int64_t j = from; j < from + flat; j += NR)
@@ -257,7 +271,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
     for (int64_t n = 0; n < planes; n++) {
       T* const out = output_of(n);
-      for (int64_t f = 0; f < filters; f++) {
+      for (int64_t f = own.begin; f < own.end; f++) {
         const float* const from = sums + f * stride + n * plane;
         T* const to = out + f * g.stored_plane;
         for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
