@@ -108,12 +108,14 @@ void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turn
 // Products of few terms: a row of results at a time, so that what is written is written in order. Terms of b in rows.
 constexpr int FEW_TERMS_OF_ROW = 6;
 
-// Up to three terms; of more, few rows, or results beyond the caches.
+// Up to two terms. Of up to five (six) where rows are few, or where panels that all rows meet in turn (simd/tile.h) would be written more slowly than whole
+// rows: rows about half a page apart meet in the same sets of the caches, and results beyond the caches may be streamed.
 inline bool by_rows_of_results(const Size& s) {
-  constexpr int64_t FEW_RESULTS_ROWS = 12, MANY_RESULTS = 1 << 20;
-  const int64_t k = s.p.k, m = s.p.m;
-  const bool few = k <= 3 || (k <= FEW_TERMS_OF_ROW && m <= FEW_RESULTS_ROWS) || (k <= 5 && times(m, s.p.n) >= MANY_RESULTS);
-  return few && s.p.n >= 4 * NR && (m > LOW || s.p.n * k <= FEW_FLOATS / 8) && (!s.trans_b || k == 1);
+  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
+  const int64_t k = s.p.k, m = s.p.m, n = s.p.n;
+  const bool meet = (n + LINE) % HALF_PAGE <= 2 * LINE, streamed = n % LINE == 0 && times(s.p.batch, times(m, n)) >= STREAMED_RESULTS;
+  const bool few = k <= 2 || (k < FEW_TERMS_OF_ROW && (meet || streamed)) || (k <= FEW_TERMS_OF_ROW && m <= FEW_RESULTS_ROWS);
+  return few && n >= 4 * NR && (m > LOW || n * k <= FEW_FLOATS / 8) && (!s.trans_b || k == 1);
 }
 
 template <int K, bool STREAM, class T>

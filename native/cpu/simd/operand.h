@@ -120,6 +120,7 @@ struct PanelOf {
   const float* row() const { return data; }
   const float* row_ahead() const { return data + ROWS_AHEAD * stride; }
   void step() { data += stride; }
+  PanelOf from(int64_t column) const { return {data + column, stride}; }
 };
 
 using Right = PanelOf<Floats>;
@@ -133,6 +134,7 @@ struct ScatteredOf {
   static constexpr bool FETCHED = false;
   const float* row() const { return data + *offsets; }
   void step() { offsets++; }
+  ScatteredOf from(int64_t column) const { return {data + column, offsets}; }
 };
 
 // Of the left operand, and of the right one (about half of a second-level cache of 1 MiB).

@@ -135,6 +135,77 @@ inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, O* c, int6
   else tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, Ahead<O>{});
 }
 
+// Few terms: the vectors of a panel stay in registers while all rows of A meet them, for tiles would take longer to start and end than to multiply.
+// Panels of more terms are met a vector at a time, and the sum of each row is made of two.
+constexpr int REGISTERS = W >= 16 || NV > 2 ? 32 : 16, PANEL_TERMS = W >= 16 ? 10 : (REGISTERS - NV - 2) / NV, VECTOR_TERMS = W >= 16 ? 28 : W >= 8 ? 12 : PANEL_TERMS;
+constexpr int64_t STORED_AHEAD = 4;  // rows of C, fetched before they are written
+
+template <bool FLAG>
+struct Flag {
+  static constexpr bool VALUE = FLAG;
+};
+
+template <int TERMS, int VECTORS, bool BY_TERMS, class B, class O>
+OPSCOPE_APART void rows_of(const float* a, int64_t a_stride, int64_t rows, B b, O* c, int64_t c_stride, int columns) {
+  constexpr int SUMS = TERMS > PANEL_TERMS ? 2 : 1;
+  V panel[TERMS][VECTORS];
+#pragma GCC unroll 32
+  for (int p = 0; p < TERMS; p++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) panel[p][v] = vload(b.row() + v * W);
+    b.step();
+  }
+  for (int64_t i = 0; i < rows; i++, c += c_stride, a += BY_TERMS ? 1 : a_stride) {
+    OPSCOPE_PREFETCH_ROW(c + STORED_AHEAD * c_stride);
+    V sum[SUMS][VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < SUMS * VECTORS; v++) sum[v / VECTORS][v % VECTORS] = vset(0);
+#pragma GCC unroll 32
+    for (int p = 0; p < TERMS; p++) {
+      const V x = vset(a[BY_TERMS ? p * a_stride : p]);
+#pragma GCC unroll 4
+      for (int v = 0; v < VECTORS; v++) sum[p % SUMS][v] = B::Unit::fma(x, panel[p][v], sum[p % SUMS][v]);
+    }
+    if constexpr (SUMS == 2) sum[0][0] = vadd(sum[0][0], sum[1][0]);
+    if constexpr (sizeof(O) < sizeof(float) && VECTORS == 2)
+      if (columns >= VECTORS * W) {
+        vstore_two(c, sum[0][0], sum[0][1]);
+        continue;
+      }
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+      const int left = columns - v * W;
+      if (left >= W) vstore(c + v * W, sum[0][v]);
+      else if (left > 0) vstore_n(c + v * W, sum[0][v], left);
+    }
+  }
+}
+
+template <class O>
+constexpr int MOST_FEW_TERMS = sizeof(O) < sizeof(float) ? PANEL_TERMS : VECTOR_TERMS;  // 16-bit results are written two vectors at a time
+constexpr int64_t rows_that_pay(int64_t terms) { return terms > PANEL_TERMS ? 2 * terms : terms; }
+// Where vectors are half a line, the other half would come after rows half a page apart have taken the line's place in the cache.
+inline bool few_terms_pay(int64_t rows, int64_t terms, int64_t c_stride) {
+  constexpr int64_t HALF_PAGE = 512;
+  return rows >= rows_that_pay(terms) && (W >= 16 || terms <= PANEL_TERMS || (c_stride + LINE) % HALF_PAGE > 2 * LINE);
+}
+
+template <int TERMS, class B, class O>
+inline void few_terms_of(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns) {
+  if constexpr (TERMS > PANEL_TERMS)
+    if (kc <= PANEL_TERMS) return few_terms_of<PANEL_TERMS>(a, rows, b, kc, c, c_stride, columns);
+  if constexpr (TERMS > 1)
+    if (kc < TERMS) return few_terms_of<TERMS - 1>(a, rows, b, kc, c, c_stride, columns);
+  constexpr int VECTORS = TERMS > PANEL_TERMS ? 1 : NV;
+  for (int j = 0; j < columns; j += VECTORS * W) {
+    const auto meets = [&](auto by_terms) {
+      if (columns - j > W) rows_of<TERMS, VECTORS, by_terms.VALUE>(a.data, a.stride, rows, b.from(j), c + j, c_stride, columns - j);
+      else rows_of<TERMS, 1, by_terms.VALUE>(a.data, a.stride, rows, b.from(j), c + j, c_stride, columns - j);
+    };
+    a.by_terms ? meets(Flag<true>{}) : meets(Flag<false>{});
+  }
+}
+
 // What follows a panel: where its columns of C start, and the rows of A that its tiles or (`instead` of those of this panel) the next block meet.
 // `unmet`: no panel has met the rows of this block yet.
 template <class O>
@@ -152,6 +223,7 @@ inline Later<O> later_of(const Left& a, const O* c, bool instead, bool unmet, co
 // c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
 template <class B, class O>
 inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Later<O>& later) {
+  if (first && kc <= MOST_FEW_TERMS<O> && few_terms_pay(rows, kc, c_stride)) return few_terms_of<MOST_FEW_TERMS<O>>(a, rows, b, kc, c, c_stride, columns);
   const int64_t tiles = (rows + MR - 1) / MR;
   const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet || later.b.rows > 0);
   for (int64_t t = 0; t < tiles; t++) {
