@@ -4,6 +4,7 @@
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix.
+#include "simd/image_columns.h"
 #include "simd/phases.h"
 #include "simd/tiles.h"
 
@@ -180,10 +181,18 @@ bool is_sliced(const Geometry& whole, int threads) {
   return fit;
 }
 
+// Not where the input is the matrix and its rows fill vectors, or where tiles of bf16 repay their panels.
+template <class F>
+bool by_image_columns(const Geometry& whole) {
+  if ((whole.plain() && whole.out_plane() >= W / 2) || F::packs_windows(whole.trimmed())) return false;
+  return F::PAIRS ? ImageColumns(whole).pays_beside_pairs() : ImageColumns(whole).pays();
+}
+
 template <class T, class F>
 void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
+  if (by_image_columns<F>(whole)) return run_image_columns<T>(call, whole);
   // Processors with tiles multiply pairs more slowly than floats.
   if constexpr (F::TILES)
     if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain() && !F::packs_windows(trimmed))) return run<T>(call);
@@ -222,6 +231,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 template <class F>
 size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
+  if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   size_t most = 0;
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());

@@ -116,7 +116,7 @@ struct PanelOf {
   const float* data;
   int64_t stride;
   using Unit = U;
-  static constexpr bool FETCHED = true;
+  static constexpr bool FETCHED = true, LISTED = false;
   const float* row() const { return data; }
   const float* row_ahead() const { return data + ROWS_AHEAD * stride; }
   void step() { data += stride; }
@@ -131,7 +131,7 @@ struct ScatteredOf {
   const float* data;
   const int32_t* offsets;
   using Unit = U;
-  static constexpr bool FETCHED = false;
+  static constexpr bool FETCHED = false, LISTED = false;
   const float* row() const { return data + *offsets; }
   void step() { offsets++; }
   ScatteredOf from(int64_t column) const { return {data + column, offsets}; }

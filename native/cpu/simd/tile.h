@@ -80,10 +80,12 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
 #pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++) sum[i][v] = B::Unit::fma(x, row[v], sum[i][v]);
       }
+      int64_t left_step = BY_TERMS ? a_stride : 1;
+      if constexpr (B::LISTED) left_step = b.left_step();
       b.step();
 #pragma GCC unroll 16
       for (int r = 0; r < POINTERS; r++) {
-        at[r] += BY_TERMS ? a_stride : 1;
+        at[r] += left_step;
 #if defined(__GNUC__)
         // Else compilers keep one pointer a row, more than there are registers.
         __asm__("" : "+r"(at[r]));

@@ -1,0 +1,171 @@
+// Convolutions of many images of small planes: an output of all images is a product of the filters and a panel whose columns are images, made of
+// just the elements of the kernel that meet the input there. Nothing is computed for padding or for places between rows of outputs.
+#pragma once
+#include "windows.h"
+
+namespace {
+
+// As the right operand (simd/operand.h): where each term lies, and how far it is in the left operand from one to the next.
+struct Listed {
+  const float* data;
+  const int32_t *offsets, *steps;
+  using Unit = Floats;
+  static constexpr bool FETCHED = false, LISTED = true;
+  const float* row() const { return data + *offsets; }
+  int64_t left_step() const { return *steps; }
+  void step() { offsets++, steps++; }
+};
+
+struct ImageColumns {
+  static constexpr int64_t MOST_OUTPUTS = 64;  // of an axis
+  const Geometry& g;
+  int64_t channels, filters, inputs, outputs, terms;
+
+  explicit ImageColumns(const Geometry& geometry) : g(geometry), channels(g.group_channels()), filters(g.group_filters()), inputs(channels * g.in_plane()), outputs(g.out_plane()), terms(channels * g.volume()) {}
+
+  int64_t panels() const { return (g.batch + NR - 1) / NR; }
+  // Floats: of filters that are copied, and of what a thread needs: a panel, its results and where the terms lie.
+  int64_t filter_floats() const { return times(g.filters, block_stride(terms)); }
+  int64_t result_floats() const { return (times(filters, outputs) + LINE) * NR; }
+  int64_t own_floats() const { return up(inputs * NR + result_floats() + 2 * terms, LINE); }
+  size_t scratch(int threads) const { return static_cast<size_t>(filter_floats() + threads * own_floats()); }
+
+  // The elements of the kernel that output `o` of an axis meets.
+  Range met(const Axis& axis, int64_t o) const {
+    const int64_t first = o * g.stride - axis.padding, begin = first < 0 ? (g.dilation - 1 - first) / g.dilation : 0;
+    const int64_t end = first < axis.input ? least(axis.kernel, (axis.input - 1 - first) / g.dilation + 1) : 0;
+    return begin < end ? Range{begin, end} : Range{0, 0};
+  }
+  int64_t all_met(const Axis& axis) const {
+    int64_t all = 0;
+    for (int64_t o = 0; o < axis.output; o++) {
+      const Range own = met(axis, o);
+      all += own.end - own.begin;
+    }
+    return all;
+  }
+
+  // Whether the product is worth turning what it reads and writes, and takes at most `share` of what all elements of the kernel would take: lanes
+  // without an image count as computed.
+  bool pays(double share = 1.02) const {
+    constexpr int64_t MOST_PLANE = 256, MOST_FLOATS = 1 << 20, LEAST_PRODUCTS = 3, LEAST_PRODUCTS_OF_FEW = 4;
+    if (g.batch < W / 2 || outputs > MOST_PLANE || g.depth.output > MOST_OUTPUTS || g.height.output > MOST_OUTPUTS || g.width.output > MOST_OUTPUTS) return false;
+    if (inputs > MOST_FLOATS / NR || filters * outputs > MOST_FLOATS / NR) return false;
+    const int64_t all = all_met(g.depth) * all_met(g.height) * all_met(g.width), least_products = filters < 3 ? LEAST_PRODUCTS_OF_FEW : LEAST_PRODUCTS;
+    return static_cast<double>(all * up(g.batch, W)) <= share * static_cast<double>(g.batch * outputs) * static_cast<double>(g.volume()) && times(filters, times(channels, all)) >= least_products * (inputs + filters * outputs);
+  }
+  // The same where pairs of channels would be multiplied at once instead.
+  bool pays_beside_pairs() const { return pays(channels <= 16 ? 0.75 : 0.6); }
+};
+
+// The outputs of an axis that meet the same number of elements of the kernel share a list of terms.
+struct AxisOutputs {
+  Range met[ImageColumns::MOST_OUTPUTS];
+  AxisOutputs(const ImageColumns& c, const Axis& axis) {
+    for (int64_t o = 0; o < axis.output; o++) met[o] = c.met(axis, o);
+  }
+};
+
+// The terms of a box of elements of the kernel, from the first one on; returns how many.
+inline int64_t list_terms(const ImageColumns& c, int64_t depth, int64_t height, int64_t width, int32_t* offsets, int32_t* steps) {
+  const Geometry& g = c.g;
+  const int64_t box = depth * height * width;
+  int64_t i = 0, before = 0;
+  for (int64_t d = 0; d < depth; d++)
+    for (int64_t h = 0; h < height; h++)
+      for (int64_t w = 0; w < width; w++, i++) {
+        const int64_t element = (d * g.height.kernel + h) * g.width.kernel + w;
+        offsets[i] = static_cast<int32_t>(((d * g.height.input + h) * g.width.input + w) * g.dilation * NR);
+        if (i > 0) steps[i - 1] = static_cast<int32_t>(element - before);
+        before = element;
+      }
+  if (box > 0) steps[box - 1] = static_cast<int32_t>(g.volume() - before);
+  for (int64_t n = 1; n < c.channels; n++) {
+    const int32_t channel = static_cast<int32_t>(n * g.in_plane() * NR);
+    for (int64_t j = 0; j < box; j++) offsets[n * box + j] = offsets[j] + channel, steps[n * box + j] = steps[j];
+  }
+  return c.channels * box;
+}
+
+// sums[rows x columns] = `terms` terms of rows of the filters times a panel.
+inline void multiply_listed(const float* a, int64_t a_stride, int64_t rows, Listed b, int64_t terms, float* sums, int64_t stride, int columns) {
+  const int64_t tiles = (rows + MR - 1) / MR, slab = even_part(terms, KC);
+  int64_t l = 0;
+  do {
+    const int64_t kc = least(slab, terms - l);
+    for (int64_t t = 0; t < tiles; t++) {
+      const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
+      tile<Walk::rows>(static_cast<int>(end - i), a + i * a_stride, a_stride, b, kc, sums + i * stride, stride, columns, l == 0, Ahead<float>{});
+    }
+    l += kc;
+    for (int64_t p = 0; p < kc && l < terms; p++, b.step()) a += b.left_step();
+  } while (l < terms);
+}
+
+// out[i * stride + r] = sums[r, i] of `count` rows and `columns` columns of a panel.
+template <class T>
+void write_turned(const float* sums, int64_t count, int64_t columns, T* out, int64_t stride) {
+  for (int64_t r = 0; r < count; r += LINE, sums += LINE * NR) {
+    alignas(64) float turned[NR * LINE];
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+    constexpr int64_t SIDE = TILE<uint32_t>;
+    for (int64_t q = 0; q < columns; q += SIDE)
+      for (int64_t i = 0; i < LINE; i += SIDE) transpose_tile(reinterpret_cast<const uint32_t*>(sums + i * NR + q), NR, reinterpret_cast<uint32_t*>(turned + q * LINE + i), LINE);
+#else
+    for (int64_t q = 0; q < columns; q++)
+      for (int64_t i = 0; i < LINE; i++) turned[q * LINE + i] = sums[i * NR + q];
+#endif
+    for (int64_t q = 0; q < columns; q++) map1<false>(turned + q * LINE, out + q * stride + r, 0, least(LINE, count - r), [](V v) { return v; });
+  }
+}
+
+template <class T>
+void run_image_columns(const Call& call, const Geometry& g) {
+  const ImageColumns c(g);
+  const LeftMatrix<T> stored{input<T>(call, 1), c.terms, false};
+  const bool lies = stored.lies(g.filters);
+  const int64_t a_stride = lies ? c.terms : block_stride(c.terms);
+  if (!lies) {
+    const Range mine = part(g.filters, 1, call.thread, call.threads);
+    for (int64_t f = mine.begin; f < mine.end; f++) copy_row(stored.a + f * c.terms, call.scratch + f * a_stride, c.terms);
+    call.barrier(call.team);
+  }
+  const float* const weight = lies ? reinterpret_cast<const float*>(stored.a) : call.scratch;
+  float *const panel = call.scratch + c.filter_floats() + call.thread * c.own_floats(), *const sums = panel + c.inputs * NR;
+  int32_t *const offsets = reinterpret_cast<int32_t*>(sums + c.result_floats()), *const steps = offsets + c.terms;
+  const AxisOutputs depths(c, g.depth), heights(c, g.height), widths(c, g.width);
+  // Threads share filters as well where panels could not be shared evenly.
+  constexpr int64_t MANY_PANELS = 4;
+  const int64_t places = g.groups * c.panels(), shares = places % call.threads == 0 || places >= MANY_PANELS * call.threads ? 1 : call.threads;
+  const Range mine = part(places * shares, 1, call.thread, call.threads);
+  for (int64_t nth = mine.begin; nth < mine.end; nth++) {
+    const int64_t group = nth % places % g.groups, image = nth % places / g.groups * NR, images = least(NR, g.batch - image), image_floats = g.groups * c.inputs;
+    const Range own = part(c.filters, 1, static_cast<int>(nth / places), static_cast<int>(shares));
+    RightMatrix<T>{input<T>(call, 0) + image * image_floats + group * c.inputs, image_floats, true, c.inputs}.pack(0, static_cast<int>(images), 0, c.inputs, panel);
+    const float* const filters = weight + (group * c.filters + own.begin) * a_stride;
+    const auto of_box = [&](int64_t depth, int64_t height, int64_t width) {
+      int64_t terms = -1;
+      for (int64_t d = 0; d < g.depth.output; d++) {
+        const Range in_depth = depths.met[d];
+        for (int64_t h = 0; in_depth.end - in_depth.begin == depth && h < g.height.output; h++) {
+          const Range in_height = heights.met[h];
+          for (int64_t w = 0; in_height.end - in_height.begin == height && w < g.width.output; w++) {
+            const Range in_width = widths.met[w];
+            if (in_width.end - in_width.begin != width) continue;
+            if (terms < 0) terms = list_terms(c, depth, height, width, offsets, steps);
+            const auto place = [&](const Axis& axis, int64_t o, Range taps) { return o * g.stride - axis.padding + taps.begin * g.dilation; };
+            const int64_t first = (place(g.depth, d, in_depth) * g.height.input + place(g.height, h, in_height)) * g.width.input + place(g.width, w, in_width);
+            const int64_t element = (in_depth.begin * g.height.kernel + in_height.begin) * g.width.kernel + in_width.begin, output = (d * g.height.output + h) * g.width.output + w;
+            multiply_listed(filters + element, a_stride, own.end - own.begin, {panel + first * NR, offsets, steps}, terms, sums + output * NR, c.outputs * NR, static_cast<int>(up(images, W)));
+          }
+        }
+      }
+    };
+    for (int64_t d = 0; d <= g.depth.kernel; d++)
+      for (int64_t h = 0; h <= g.height.kernel; h++)
+        for (int64_t w = 0; w <= g.width.kernel; w++) of_box(d, h, w);
+    write_turned(sums, (own.end - own.begin) * c.outputs, images, output<T>(call) + ((image * g.groups + group) * c.filters + own.begin) * c.outputs, g.groups * c.filters * c.outputs);
+  }
+}
+
+}  // namespace
