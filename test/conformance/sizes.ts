@@ -87,7 +87,7 @@ const MATRICES: readonly [rows: number, cols: number][] = [
   [1, 1], [1, 3], [3, 1], [7, 127], [127, 7], [1000, 1000], [13, 1001], [257, 64], [2, 12345], [1, 200_003], [200_003, 1], [40_009, 3], [64, 1023],
 ]
 /** The second has rows in whole cache lines, the first has not. */
-const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [3, 2_100_011]]
+const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [18_783, 333], [3, 2_100_011]]
 
 const FEW_MATRICES: readonly [rows: number, cols: number][] = [[1, 3], [7, 127], [257, 64], [2, 12345], [40_009, 3]]
 

@@ -9,6 +9,7 @@
 // Strided: threads share the columns; narrow tensors are split along the reduction instead and joined at the end.
 #pragma once
 #include "columns.h"
+#include "fetch.h"
 #include "reduce.h"
 
 namespace {
@@ -33,7 +34,7 @@ inline float joined(float a, float b) {
 }
 
 // Columns whose totals stay in the first-level cache while rows stream by; of rows from memory more, so that more of each is read at once.
-constexpr int64_t COLUMNS = 4096;
+constexpr int64_t COLUMNS = 4096, LONG_ROW = 1024;
 inline int64_t columns_at_once(const Call& c) { return c.stream ? COLUMNS : COLUMNS / 2; }
 
 struct Plan {
@@ -79,22 +80,51 @@ inline V with_rows(V total, const T* x, int64_t stride) {
   }
 }
 
-// out[j] = out[j] joined with ROWS rows at column j, j < n; `first`: with those alone.
-template <int ROWS, class R, class T>
-inline void join_rows(const T* x, int64_t stride, int64_t n, float* out, bool first) {
-  int64_t j = 0;
-  for (; j + W <= n; j += W) {
-    vstore(out + j, with_rows<ROWS, R>(first ? vset(R::NOTHING) : vload(out + j), x + j, stride));
-  }
-  if (j == n) return;
-  const int rest = static_cast<int>(n - j);
-  V total = first ? vset(R::NOTHING) : vload_n(out + j, rest, 0);
-  for (int r = 0; r < ROWS; r++) total = R::join(R::of(vload_n(x + r * stride + j, rest, 0)), total);
-  vstore_n(out + j, total, rest);
+// out[j] = out[j] joined with ROWS rows at column j, j < n; `first`: with those alone. FETCH: the rows from `next` on are fetched.
+template <int ROWS, bool FETCH, class R, class T>
+inline void join_rows(const T* x, int64_t stride, int64_t n, float* out, bool first, const T* next) {
+  const int64_t whole = n - n % W;
+  each_vector<FETCH, ROWS>(whole, next, stride, [&](int64_t j) { vstore(out + j, with_rows<ROWS, R>(first ? vset(R::NOTHING) : vload(out + j), x + j, stride)); });
+  if (whole == n) return;
+  const int rest = static_cast<int>(n - whole);
+  V total = first ? vset(R::NOTHING) : vload_n(out + whole, rest, 0);
+  for (int r = 0; r < ROWS; r++) total = R::join(R::of(vload_n(x + r * stride + whole, rest, 0)), total);
+  vstore_n(out + whole, total, rest);
 }
 
-// Column totals of the rows in `r` of output o: of columns from .. from + columns.
+template <int ROWS, class R, class T>
+inline void join_rows(const T* x, int64_t stride, int64_t n, float* out, bool first) {
+  join_rows<ROWS, false, R>(x, stride, n, out, first, x);
+}
+
+// How rows are read: eight side by side, the same while later ones are fetched, or one after the other.
+enum class Order { SIDE_BY_SIDE, FETCHED, IN_TURN };
+
+// Beyond the caches the processor reads ahead of rows side by side where they are very short, not of others.
+template <class T>
+inline Order order_of(const Call& c, int64_t columns) {
+  const int64_t row = columns * static_cast<int64_t>(sizeof(T));
+  if (!c.stream || row < (W < 8 ? 320 : 192)) return Order::SIDE_BY_SIDE;
+  return row < 2560 ? Order::IN_TURN : Order::FETCHED;
+}
+
+// out[j] = out[j] joined with `rows` rows at column j, j < n <= PART; `first`: with those alone.
+constexpr int64_t PART = 1280;
 template <class R, class T>
+inline void join_in_turn(const T* x, int64_t stride, int64_t rows, int64_t n, float* out, bool first) {
+  constexpr int64_t ROWS = 128;  // added up by themselves, which takes less of the totals by rounding
+  alignas(64) float part[PART];
+  for (int64_t from = 0; from < rows; from += ROWS) {
+    for (int64_t i = from; i < least(from + ROWS, rows); i++) join_rows<1, true, R>(x + i * stride, stride, n, part, i == from, x + i * stride + FETCHED_AHEAD<T>);
+    if (first && from == 0) __builtin_memcpy(out, part, static_cast<size_t>(n) * sizeof(float));
+    else map2<false>(part, out, out, 0, n, [](V more, V total) { return R::join(more, total); });
+  }
+}
+
+constexpr int64_t AHEAD = 16384;  // elements between those that are joined and those that are fetched
+
+// Column totals of the rows in `r` of output o: of columns from .. from + columns.
+template <Order ORDER, class R, class T>
 void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* out) {
   for (int64_t from = 0; from < columns; from += COLUMNS) {
     const int64_t n = least(COLUMNS, columns - from);
@@ -102,13 +132,28 @@ void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, 
       for (int64_t j = 0; j < n; j++) out[from + j] = R::NOTHING;
     each_run(p, x, o, r, [&](const T* row, int64_t rows, int64_t k) {
       const T* at = row + first + from;
+      if constexpr (ORDER == Order::IN_TURN) return join_in_turn<R>(at, p.inner, rows, n, out + from, k == r.begin);
       int64_t i = 0;
-      for (; i + 8 <= rows; i += 8) join_rows<8, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
-      if (i + 4 <= rows) join_rows<4, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0), i += 4;
-      if (i + 2 <= rows) join_rows<2, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0), i += 2;
-      if (i < rows) join_rows<1, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
+      const int64_t ahead = (AHEAD / n + 7) / 8 * 8;
+      const auto join = [&]<int ROWS>() {
+        // After the last eight rows come the next columns of the first ones.
+        const T* const next = ROWS < 8 ? at + i * p.inner + n : i + ahead + ROWS <= rows ? at + (i + ahead) * p.inner : at + n;
+        join_rows<ROWS, ORDER == Order::FETCHED, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0, next);
+        i += ROWS;
+      };
+      while (i + 8 <= rows) join.template operator()<8>();
+      if (i + 4 <= rows) join.template operator()<4>();
+      if (i + 2 <= rows) join.template operator()<2>();
+      if (i < rows) join.template operator()<1>();
     });
   }
+}
+
+template <class R, class T>
+void join_columns(Order order, const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* out) {
+  if (order == Order::IN_TURN) join_columns<Order::IN_TURN, R>(p, x, o, r, first, columns, out);
+  else if (order == Order::FETCHED) join_columns<Order::FETCHED, R>(p, x, o, r, first, columns, out);
+  else join_columns<Order::SIDE_BY_SIDE, R>(p, x, o, r, first, columns, out);
 }
 
 // Apart from its callers, for its accumulators need the registers: with SSE2 one of them was kept in memory else.
@@ -117,12 +162,19 @@ OPSCOPE_APART float join_part(const T* x, int64_t n) {
   return R::row(x, n, [](V v) { return R::of(v); });
 }
 
+// Sums of long rows from memory fetch what follows, where a vector is a line; extremes and 16-bit elements are no faster for it.
+template <class R, class T>
+inline float join_long_part(const T* x, int64_t n) {
+  if constexpr (R::ORDERED && sizeof(T) == sizeof(float) && W == LINE) return join_part<R>(fetched_ahead(x), n);
+  else return join_part<R>(x, n);
+}
+
 // The total of the rows in `r` of output o, inner = 1.
 template <class R, class T>
-inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
+inline float join_row(const Call& c, const Plan& p, const T* x, int64_t o, Range r) {
   float total = R::NOTHING;
   each_run(p, x, o, r, [&](const T* row, int64_t n, int64_t k) {
-    const float part = join_part<R>(row, n);
+    const float part = c.stream && n >= LONG_ROW ? join_long_part<R>(row, n) : join_part<R>(row, n);
     total = k == r.begin ? part : joined<R>(total, part);
   });
   return total;
@@ -156,7 +208,6 @@ inline void finish(const Plan& p, const float* totals, T* out, int64_t count) {
 
 // Outputs `j` of few long rows, which stay in registers until they are written.
 constexpr int FEW_LONG_ROWS = 8;
-constexpr int64_t LONG_ROW = 1024;
 
 template <int ROWS, bool STREAM, class R, class T>
 void join_few_rows(const Plan& p, const T* x, T* out, Range j) {
@@ -180,9 +231,10 @@ void reduce_split(const Call& c, const Plan& p) {
   const T* x = input<T>(c, 0);
   const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
   float* mine = c.scratch + c.thread * p.stride;
+  const Order order = order_of<T>(c, least(p.inner, COLUMNS));
   for (int64_t o = 0; o < p.outer; o++) {
-    if (p.inner == 1) mine[o] = join_row<R>(p, x, o, r);
-    else join_columns<R>(p, x, o, r, 0, p.inner, mine + o * p.inner);
+    if (p.inner == 1) mine[o] = join_row<R>(c, p, x, o, r);
+    else join_columns<R>(order, p, x, o, r, 0, p.inner, mine + o * p.inner);
   }
   c.barrier(c.team);
   const Range outputs = part(p.outer * p.inner, LINE, c.thread, c.threads);
@@ -214,7 +266,7 @@ void run_reduction(const Call& c) {
       const int64_t n = least(COLUMNS, r.end - from);
       if (by_columns(p, n, SHORT_SUM)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
       else
-        for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
+        for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(c, p, x, from + i, all);
       finish<R>(p, totals, out + from, n);
     }
     return;
@@ -229,10 +281,11 @@ void run_reduction(const Call& c) {
     }
     return;
   }
+  const Order order = order_of<T>(c, least(j.end - j.begin, COLUMNS));
   for (int64_t i = o.begin; i < o.end; i++)
     for (int64_t from = j.begin; from < j.end; from += columns_at_once(c)) {
       const int64_t n = least(columns_at_once(c), j.end - from);
-      join_columns<R>(p, x, i, all, from, n, totals);
+      join_columns<R>(order, p, x, i, all, from, n, totals);
       finish<R>(p, totals, out + i * p.inner + from, n);
     }
 }

@@ -13,6 +13,7 @@
 // while one is written. A statistic that takes longer than memory does has of(row, from, to, beside), which calls beside(i) for each
 // vector of a row of whole lines: a row is then written while that of the next one is computed.
 #pragma once
+#include "fetch.h"
 #include "map.h"
 #include "math.h"
 #include "reduce.h"
@@ -59,28 +60,11 @@ inline void write_part(P& p, int64_t row, int64_t from, int64_t to, const typena
   else p.template write<STREAM>(row, from, to, s);
 }
 
-// Where rows are fetched to: the first-level cache, or the second-level one.
-struct Near {
-  static inline void fetch(const void* p) { vprefetch(p); }
-};
-struct Far {
-  static inline void fetch(const void* p) { vprefetch_far(p); }
-};
-
-template <class T, class Where>
-inline void fetch_line(const T* p, Where) {
-  Where::fetch(p);
-#if defined(__GNUC__)
-  __asm__ volatile("");  // compilers take out calls of functions that only prefetch
-#endif
-}
-
 // A function of i that fetches, line by line, the row whose first element is `next`.
 template <class T, class P, class Where>
 inline auto fetching(const P& p, int64_t next, Where where) {
-  constexpr int64_t IN_LINE = LINE * sizeof(float) / sizeof(T);
   return [&p, next, where](int64_t i) {
-    if (i % IN_LINE == 0) p.fetch(next + i, where);
+    if (i % IN_LINE<T> == 0) p.fetch(next + i, where);
   };
 }
 
