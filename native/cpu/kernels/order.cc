@@ -3,6 +3,7 @@
 #include "simd/columns.h"
 #include "simd/keys.h"
 #include "simd/reduce.h"
+#include "simd/short_order.h"
 
 namespace {
 
@@ -194,8 +195,9 @@ void run_sort(const Call& c) {
   const bool descending = c.dims[2] != 0;
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * cols;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++)
-    sort_row(input<T>(c, 0) + row * cols, cols, descending, a, a + cols, cols, output<T>(c) + row * cols, output<int32_t>(c, 1) + row * cols);
+  const auto sort_one = [=, &c](int64_t row) { sort_row(input<T>(c, 0) + row * cols, cols, descending, a, a + cols, cols, output<T>(c) + row * cols, output<int32_t>(c, 1) + row * cols); };
+  if (W > 1 && is_short(r.end - r.begin, cols, least(ORDERED, r.end - r.begin))) return order_short_rows(input<T>(c, 0), cols, cols, r, descending, output<T>(c), output<int32_t>(c, 1), sort_one);
+  for (int64_t row = r.begin; row < r.end; row++) sort_one(row);
 }
 
 bool sort_shape(const int64_t* d, int, int64_t* sizes) {
@@ -312,14 +314,18 @@ void run_topk(const Call& c) {
   if (cols == 1) return copy_single<T>(c);
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * room;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) {
+  const auto top_of = [=, &c](int64_t row) {
     const T* const x = input<T>(c, 0) + row * cols;
+    T* const values = output<T>(c) + row * k;
+    int32_t* const indices = output<int32_t>(c, 1) + row * k;
 #if defined(OPSCOPE_KEY_VECTORS)
-    if (top_by_vectors(x, cols, k, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k)) continue;
+    if (top_by_vectors(x, cols, k, values, indices)) return;
 #endif
-    if (room == cols) sort_row(x, cols, true, a, a + room, k, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
-    else top_of_row(x, cols, k, a, a + room, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
-  }
+    if (room == cols) sort_row(x, cols, true, a, a + room, k, values, indices);
+    else top_of_row(x, cols, k, a, a + room, values, indices);
+  };
+  if (W > 1 && is_short(r.end - r.begin, cols, least(ORDERED, r.end - r.begin))) return order_short_rows(input<T>(c, 0), cols, k, r, true, output<T>(c), output<int32_t>(c, 1), top_of);
+  for (int64_t row = r.begin; row < r.end; row++) top_of(row);
 }
 
 bool topk_shape(const int64_t* d, int, int64_t* sizes) {
