@@ -112,7 +112,7 @@ const ATTENTIONS: readonly Params[] = [{ batch: 1, heads: 2, kvHeads: 1, seqQ: 6
 /** Broadcasts whose rows have one element, a few or all of them. */
 const NARROW: readonly Params[] = [{ n: 1001, cols: 1 }, { n: 999, cols: 3 }, { n: 1001, cols: 1001 }].flatMap((size) => ['row', 'column'].map((broadcast) => ({ ...size, broadcast })))
 /** The same beyond the caches, where rows that do not start with a cache line are written in another way. */
-const LARGE_BROADCASTS: readonly Params[] = [{ n: 8_999_997, cols: 3, broadcast: 'row' }, { n: 8_999_997, cols: 3, broadcast: 'column' }, { n: 9_010_001, cols: 9001, broadcast: 'row' }]
+const LARGE_BROADCASTS: readonly Params[] = [{ n: 8_999_997, cols: 3, broadcast: 'row' }, { n: 8_999_997, cols: 3, broadcast: 'column' }, { n: 9_010_001, cols: 9001, broadcast: 'row' }, ...['row', 'column'].map((broadcast) => ({ n: 9_002_637, cols: 763, broadcast }))]
 /** Many planes of a few elements, which kernels work on together. */
 const SHORT_PLANES: readonly Params[] = [
   { batch: 31, channels: 7, length: 9, height: 5, width: 3, kernel: 7, stride: 7, outHeight: 4, outWidth: 2 },

@@ -141,6 +141,33 @@ inline void map_rows(const Call& c, F f) {
   }
 }
 
+// Rows of up to STREAMED_ROW elements that start within lines, streamed vector by vector: some vectors hold the end of a row and the begin of the next.
+template <class T, class F>
+inline void map_across_rows(const Call& c, F f) {
+  const int64_t cols = c.dims[1];
+  const T* const a = input<T>(c, 0);
+  const T* const b = input<T>(c, 1);
+  T* const out = output<T>(c);
+  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+  int64_t i = r.begin, row = i / cols, at = i - row * cols;  // element `at` of a row
+  const auto each = [&](int64_t end, const auto& second) {
+    for (; at < end && i + W <= r.end; at += W, i += W) vstream(out + i, f(vload(a + i), second()));
+    if (const int rest = static_cast<int>(r.end - i); at < end && rest < W && rest > 0) vstore_n(out + i, f(vload_n(a + i, rest, 1), second()), rest), i = r.end;
+  };
+  if (c.dims[2] == ROW) {
+    alignas(64) float repeated[STREAMED_ROW + W];
+    map1<false>(b, repeated, 0, cols, [](V v) { return v; });
+    map1<false>(b, repeated + cols, 0, W, [](V v) { return v; });
+    for (; i < r.end; at -= cols) each(cols, [&] { return vload(repeated + at); });
+  } else {
+    for (; i < r.end; at -= cols, row++) {
+      const V value = vset(to_float(b[row]));
+      each(cols - W + 1, [value] { return value; });
+      if (i < r.end) each(cols, [&] { return i + W <= r.end ? vfirst(value, static_cast<int>(cols - at), to_float(b[row + 1])) : value; });
+    }
+  }
+}
+
 template <class T, class F>
 inline void run_broadcast(const Call& c) {
   const F f = with_scalars<F>(c, 0);
@@ -161,6 +188,8 @@ inline void run_broadcast(const Call& c) {
     else map_short_rows<T, false>(c, f);
   } else if (c.stream && (cols % LINE == 0 || cols >= STREAMED_ROW)) {
     map_rows<T, true>(c, f);
+  } else if (c.stream && W > 1) {
+    map_across_rows<T>(c, f);
   } else {
     map_rows<T, false>(c, f);
   }
