@@ -154,6 +154,27 @@ OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int3
   }
 }
 
+// The places of outputs `o`, of short rows in many groups: those of the elements of a row over the groups, then the best of them.
+template <class J, class T>
+OPSCOPE_APART void place_groups(const Plan& p, const T* x, Range o, int32_t* out) {
+  alignas(64) float values[PLACED];
+  int32_t groups[PLACED];
+  const int64_t at_once = PLACED / p.reduce;
+  for (int64_t from = o.begin; from < o.end; from += at_once) {
+    const int64_t rows = least(at_once, o.end - from);
+    place_columns<J>(of_groups(p), x, 0, Range{0, p.groups}, from * p.reduce, rows * p.reduce, values, groups);
+    for (int64_t i = 0; i < rows; i++) {
+      Place best{values[i * p.reduce], groups[i * p.reduce] * p.reduce};
+      for (int64_t k = 1; k < p.reduce; k++) {
+        const float value = values[i * p.reduce + k];
+        const int64_t index = groups[i * p.reduce + k] * p.reduce + k;
+        if (J::beats(value, best.value) || (!J::beats(best.value, value) && index < best.index)) best = {value, index};
+      }
+      out[from + i] = static_cast<int32_t>(best.index);
+    }
+  }
+}
+
 // The scratch holds the values of every thread, then the places.
 template <class J, class T>
 void places_split(const Call& c, const Plan& p) {
@@ -198,7 +219,8 @@ void run_places(const Call& c) {
   const Range all{0, p.reduce * p.groups};
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    if (by_columns(p, r.end - r.begin, LONGEST)) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
+    if (by_groups(p)) place_groups<J>(p, x, r, out);
+    else if (by_columns(p, r.end - r.begin, LONGEST)) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
     else
       for (int64_t o = r.begin; o < r.end; o++) out[o] = static_cast<int32_t>(place_row<J>(p, x, o, all).index);
     return;

@@ -180,7 +180,7 @@ inline float join_row(const Call& c, const Plan& p, const T* x, int64_t o, Range
   return total;
 }
 
-constexpr int64_t SHORT_SUM = 24, SEVERAL = 8;
+constexpr int64_t SHORT_SUM = 24, SEVERAL = 8, SHORT_OF_GROUP = 64;
 
 // Whether rows are turned into columns (columns.h): whether they are short, and enough.
 inline bool by_columns(const Plan& p, int64_t rows, int64_t longest) { return p.reduce <= longest && rows >= SEVERAL && p.groups == 1; }
@@ -198,6 +198,20 @@ OPSCOPE_APART void join_short_rows(const T* x, int64_t cols, int64_t rows, float
       else vstore_n(totals + from + r, total, static_cast<int>(n - r));
     }
   }
+}
+
+// Whether groups are joined first, element by element: short rows of many groups, each of which costs a call else.
+inline bool by_groups(const Plan& p) { return p.groups > 1 && p.reduce <= SHORT_OF_GROUP; }
+// The groups of [outer, reduce] as rows of columns.
+inline Plan of_groups(const Plan& p) { return {1, p.groups, p.outer * p.reduce, 1, false, 0}; }
+
+// Totals of the outputs `o`, which have at most COLUMNS elements in a group.
+template <class R, class T>
+OPSCOPE_APART void join_groups(const Call& c, const Plan& p, const T* x, Range o, float* totals) {
+  alignas(64) float columns[COLUMNS];
+  const int64_t n = (o.end - o.begin) * p.reduce;
+  join_columns<R>(order_of<T>(c, n), of_groups(p), x, 0, Range{0, p.groups}, o.begin * p.reduce, n, columns);
+  for (int64_t i = 0; i < o.end - o.begin; i++) totals[i] = R::row(columns + i * p.reduce, p.reduce, [](V v) { return v; });
 }
 
 template <class R, class T>
@@ -262,9 +276,11 @@ void run_reduction(const Call& c) {
   alignas(64) float totals[COLUMNS];
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
-      const int64_t n = least(COLUMNS, r.end - from);
-      if (by_columns(p, n, SHORT_SUM)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
+    const int64_t at_once = by_groups(p) ? COLUMNS / p.reduce : COLUMNS;
+    for (int64_t from = r.begin; from < r.end; from += at_once) {
+      const int64_t n = least(at_once, r.end - from);
+      if (by_groups(p)) join_groups<R>(c, p, x, {from, from + n}, totals);
+      else if (by_columns(p, n, SHORT_SUM)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
       else
         for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(c, p, x, from + i, all);
       finish<R>(p, totals, out + from, n);
