@@ -89,6 +89,15 @@ describe('samples that depend on each other', () => {
     expect(ciLowNs).toBeGreaterThan(0)
     expect(summarize(each((random) => random())(200, createRandom(1)))).not.toHaveProperty('ciWidened')
   })
+  test('however much it is widened, the interval ends at the fastest and the slowest sample', () => {
+    // A host that slows down a thousandfold for a while: the interval of independent samples spans both levels already.
+    const random = createRandom(2)
+    const samples = Array.from({ length: 176 }, (_, i) => (i % 88 < 45 ? 100 : 100_000) * (1 + random() / 10))
+    const { ciLowNs, ciHighNs, ciWidened, minNs, maxNs } = summarize(samples)!
+    expect(ciWidened).toBeGreaterThan(2)
+    expect(ciLowNs!).toBeGreaterThanOrEqual(minNs!)
+    expect(ciHighNs).toBe(maxNs)
+  })
 })
 
 describe('over runs', () => {

@@ -99,7 +99,8 @@ export interface SerialInterval extends Interval {
 
 /**
  * 95 % CI of the median of samples in the order taken: medianIntervalOfSorted, stretched about the median in the
- * logarithm (times are positive) where samples depend on each other. `ascending` are the same samples in order of size.
+ * logarithm (times are positive) where samples depend on each other, at most to the ends of the samples: no order statistic lies
+ * beyond them, and the stretch of a wide interval would be years. `ascending` are the same samples in order of size.
  */
 export function serialIntervalOf(samples: ArrayLike<number>, ascending: Float64Array): SerialInterval | undefined {
   const interval = medianIntervalOfSorted(ascending)
@@ -108,7 +109,8 @@ export function serialIntervalOf(samples: ArrayLike<number>, ascending: Float64A
   const serial = serialFactor(samples, median)
   if (!serial) return interval
   const widened = serialStretch(serial)
-  return { low: median * (interval.low / median) ** widened, high: median * (interval.high / median) ** widened, widened }
+  const stretched = (end: number) => Math.min(ascending.at(-1)!, Math.max(ascending[0]!, median * (end / median) ** widened))
+  return { low: stretched(interval.low), high: stretched(interval.high), widened }
 }
 
 /** The same of samples that are not in order yet; undefined for fewer than five or one that is not finite. */
