@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { DTYPES } from '@core/case'
 import { SELF_CHECK } from '@core/compare'
 import { version } from '../../package.json'
 import { associateFiles, exportSession, importFiles } from './commands/files'
@@ -25,18 +26,18 @@ Examples:
   opscope run --ops softmax --backends cpu,python --impls avx2,numpy,torch
   opscope export last --format csv --out results.csv
   opscope compare last 3f2a
-  opscope compare last --by impl --baseline "cpu avx2" --more
+  opscope compare last --by impl --baseline "cpu avx2" --resolve
   opscope compare baseline.json last --fail-on slower --per-op-threshold softmax=3% --format markdown
 
 A session is named by its id, the beginning of one, its exact name, or "last".
-Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 a comparison with --fail-on or --baseline found a regression, 130 stopped with Ctrl+C.`
+Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 --fail-on or --baseline found a case it names, 130 stopped with Ctrl+C.`
 
 /** The options that pick a sweep. */
 const sweepOptions = (command: Command): Command =>
   command
     .option('--ops <list>', 'operations or families; or all; variants as sum:axis=last+first (default: one of each family)')
     .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
-    .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
+    .option('--dtypes <list>', `${DTYPES.join(', ')} (default: f32)`)
     .option('--backends <list>', 'cpu, cuda, webgpu, python (default: cpu and cuda)')
     .option('--devices <list>', 'devices such as cuda:0, or gpubox/cuda:0 of a remote machine (default: all of the backends here)')
     .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
@@ -195,7 +196,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('default-sweep')
-    .description('every operation once on every device, with an HTML report')
+    .description('one operation of each family at one size, with an HTML report')
     .option(...json)
     .action(async (options: { json?: boolean }) => done(await defaultSweep(context, options)))
 
