@@ -132,7 +132,10 @@ export const usePicks = defineStore('picks', () => {
   return { spec, runnable, plan, seconds, planning, summary, change, load, targetOf, setTarget, lanes, forms, openFamilies, sizePreset, useSizes }
 })
 
-/** "Measure this machine": step 1 measures the ceilings of the devices that the tour uses, step 2 is the tour over all operations. */
+/** What the tour measures; its size is what fits the time (core/sweep/defaults.ts). */
+export const TOUR_WORDS = 'one operation of each family'
+
+/** "Measure this machine": step 1 measures the ceilings of the devices that the tour uses, step 2 is the tour over the families of operations. */
 export const useTour = defineStore('tour', () => {
   const app = useApp()
   const devices = useDevices()
@@ -160,7 +163,7 @@ export const useTour = defineStore('tour', () => {
       // A stop during the ceilings stops the whole tour.
       if ((await run.finished()) !== 'done') return
       step.value = 2
-      const session = await run.startSweep(tourSweep(devices.devices), 'First tour: all operations')
+      const session = await run.startSweep(tourSweep(devices.devices), `First tour: ${TOUR_WORDS}`)
       if (!session) return
       await run.finished()
       ended.value = session
