@@ -31,6 +31,12 @@ describe('far from a roof', () => {
     expect(finding!.gain!.savedNs).toBeCloseTo(222_580)
     expect(finding!.evidence).toContainEqual({ name: 'Measured copy bandwidth', value: '100 GB/s' })
   })
+  it('names the cache whose bandwidth is the limit', () => {
+    const l2 = { ...ceiling('cache:L2', 1e12), result: testResult({ case: testCase({ op: 'stream_copy', params: { n: 2 ** 18 } }) }) }
+    const [finding] = only('memory-bound', { rows: [row({ params: { n: 100_000 } }, 4800, { bytes: 1.2e6, flops: 1 })], ceilings: [...CEILINGS, l2] })
+    expect(finding).toMatchObject({ title: 'Low share of L2 bandwidth', sentence: expect.stringContaining('at 25.0 % of the measured L2 bandwidth: up to 4.00x') as string })
+    expect(finding!.evidence).toContainEqual({ name: 'Measured L2 bandwidth', value: '1.00 TB/s' })
+  })
   it('joins the sizes of a series, the most time first, and is silent from 60 % on', () => {
     const rows = [row({ params: { n: 1000 } }, 250_000, { bytes: 1e7, flops: 1 }), row({ params: { n: 4000 } }, 1e6, { bytes: 4e7, flops: 1 }), row({ params: { n: 8000 } }, 800_000 / 0.6, { bytes: 8e7, flops: 1 })]
     const [finding, ...rest] = only('memory-bound', { rows })
@@ -173,6 +179,13 @@ describe('implementations of one device', () => {
     const both = [...rivals(1000, 3000), ...rivals(1000, 2000, { mode: 'cold' }), row({ mode: 'cold' }, 900)]
     expect(only('faster-implementation', { rows: both }).map(({ rows: ids }) => ids.length)).toEqual([2])
     for (const rows of [rivals(1000, 1100), rivals(1000, 3000, { threads: 2 }), rivals(1000, 3000, { mode: 'cold' }), rivals(1000, 3000, { device: 'cpu:1' })]) expect(only('faster-implementation', { rows })).toEqual([])
+  })
+  it('compares the middle of repeated measurements, and says nothing where they overlap', () => {
+    const again = (avx2: number[], scalar: number[]) => [...avx2.map((ns) => row({ impl: 'avx2' }, ns)), ...scalar.map((ns) => row({ impl: 'scalar' }, ns))]
+    // Blocks of ABBA quads: now and then one is disturbed.
+    expect(only('faster-implementation', { rows: again([1000, 1010, 700, 1005], [990, 3000, 1004, 1001]) })).toEqual([])
+    const clear = again([1000, 1010, 1005], [3000, 3100, 2900])
+    expect(only('faster-implementation', { rows: clear })).toEqual([expect.objectContaining({ rows: [clear[3]!.id], sentence: expect.stringMatching(/^avx2 is 2\.99x faster than scalar here/) as string })])
   })
   it('warns of differences that look certain and lie below the noise floor', () => {
     const rows = rivals(1000, 1040)

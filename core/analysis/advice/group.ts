@@ -67,9 +67,21 @@ export interface Rivals {
   speedup: RatioOfMedians
 }
 
-/** Every row that another implementation beat, with the fastest one. Modes and thread counts are not mixed. */
+/**
+ * What stands for a case measured several times (repeats of a sweep, blocks of ABBA quads): the middle one, with an interval that holds the medians
+ * of all. The fastest of many would win by chance.
+ */
+function typicalOf(again: readonly MeasuredRow[]): MeasuredRow {
+  const sorted = [...again].sort((a, b) => a.medianNs - b.medianNs)
+  const middle = sorted[(sorted.length - 1) >> 1]!
+  if (sorted.length === 1) return middle
+  return { ...middle, ciLowNs: Math.min(middle.ciLowNs ?? Infinity, sorted[0]!.medianNs), ciHighNs: Math.max(middle.ciHighNs ?? 0, sorted.at(-1)!.medianNs) }
+}
+
+/** Every case that another implementation beat, with the fastest one. Modes and thread counts are not mixed. */
 export function rivals(rows: readonly Row[]): Rivals[] {
-  return groupBy(rows.filter(isMeasured), (row) => caseId({ ...row.case, impl: '*' })).flatMap((group) => {
+  return groupBy(rows.filter(isMeasured), (row) => caseId({ ...row.case, impl: '*' })).flatMap((all) => {
+    const group = groupBy(all, (row) => row.case.impl).map(typicalOf)
     const best = group.reduce((least, row) => (row.medianNs < least.medianNs ? row : least))
     return group.flatMap((row): Rivals[] => {
       const speedup = row.case.impl === best.case.impl ? undefined : speedupOf(best, row)

@@ -19,13 +19,14 @@ const memoryBound: AdviceRule = {
       return bound === 'memory' && efficiency !== undefined && efficiency < LOW_SHARE_OF_BANDWIDTH && (one.launchShare ?? 0) < LAUNCH ? [{ ...one, factor: 1 / efficiency }] : []
     })
     return groupBy(poor, ({ row }) => kernelKey(row.case)).map((group) =>
-      withGain(group, 'median time over the time of the minimum memory traffic at the measured copy bandwidth', ({ row, point, roofs, factor, stale }, others) => ({
+      withGain(group, 'median time over the time of the minimum memory traffic at the measured bandwidth', ({ row, point, roofs, factor, stale }, others) => ({
         rule: memoryBound.id,
+        ...(roofs.cache === undefined ? {} : { title: `Low share of ${roofs.cache} bandwidth` }),
         severity: 1 / factor < VERY_LOW_SHARE_OF_BANDWIDTH ? 'warning' : 'info',
-        sentence: `${caseWords(row.case)} is memory bound at ${formatPercent(1 / factor)} of the measured copy bandwidth: up to ${ratioWords(factor)} faster is possible.${others}`,
+        sentence: `${caseWords(row.case)} is memory bound at ${formatPercent(1 / factor)} of the measured ${roofs.cache ?? 'copy'} bandwidth: up to ${ratioWords(factor)} faster is possible.${others}`,
         evidence: [
           { name: 'Bandwidth', value: formatBandwidth(point.bytesPerSecond) },
-          { name: 'Measured copy bandwidth', value: formatBandwidth(roofs.bytesPerSecond) + (stale === undefined ? '' : ` (${stale})`) },
+          { name: `Measured ${roofs.cache ?? 'copy'} bandwidth`, value: formatBandwidth(roofs.bytesPerSecond) + (stale === undefined ? '' : ` (${stale})`) },
           { name: 'Median', value: formatTime(row.medianNs) },
         ],
       })),
