@@ -56,6 +56,13 @@ export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefine
   return { ratio, low: ratio * Math.exp(-Math.hypot(ofBase.below, ofSide.above)), high: ratio * Math.exp(Math.hypot(ofBase.above, ofSide.below)) }
 }
 
+/** Timings of the same work, the fastest first: by paired rounds where all were measured in the same ones, as `speedupOf` compares them, else by their medians. */
+export function fastestFirst<T extends Timing>(timings: readonly T[]): T[] {
+  const group = timings[0]?.roundsGroup
+  const paired = group !== undefined && timings.every(({ roundsGroup, roundsRatio }) => roundsGroup === group && roundsRatio !== undefined && roundsRatio > 0)
+  return [...timings].sort(paired ? (a, b) => a.roundsRatio! - b.roundsRatio! : (a, b) => a.medianNs - b.medianNs)
+}
+
 /** A timing at so many threads, or rows. */
 export interface ScaledTiming extends Timing {
   at: number

@@ -109,6 +109,16 @@ describe('a suite\'s report', () => {
     expect(part('trueno', results, 'Times').table!.rows[0]!.map(({ result }) => result)).toEqual([undefined, undefined, undefined, 'a', 'b', 'n'])
   })
 
+  it('has the speedups of interleaved rounds where there are some, as the answer of the session has', () => {
+    const inRounds = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, ratio: number) => timed(id, change, medianNs, { rounds: { group: 0, numbers: [], firstSamples: [], ratio: { ratio, low: ratio, high: ratio } } })
+    // NumPy's median is that of a busy host: 20 times that of avx2, of which it is half as fast in the same rounds.
+    const results = [inRounds('b', {}, 60, 1), inRounds('n', numpy, 1200, 2)]
+    expect(part('trueno', results, 'Summary').table!.rows.map((row) => row.map((cell) => cell.text))).toEqual([['avx2', '1', '2.000x', '2.000x', '2.000x']])
+    expect(part('trueno', results, 'Summary').text).toContain('1 of 1 (100 %) faster than NumPy')
+    const torch = { backend: 'python', impl: 'torch', device: 'python:cpu' } as const
+    expect(part('comprehensive', [inRounds('b', {}, 60, 1), inRounds('t', torch, 1200, 1.5)], 'Fastest implementation').table!.rows[0]!.at(-1)!.text).toBe('1.500x')
+  })
+
   it('is drawn as speedups over the library, or as times without it, by operation where there are too many rows', () => {
     const figure = (results: ReturnType<typeof timed>[]) => suiteFigure(findSuite('trueno')!, suiteResults(results), [])
     const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]

@@ -68,6 +68,14 @@ describe('the answer in sentences', () => {
     expect(answerSentences(sessionAnswer([1, 2].flatMap((n) => [rounds('scalar', n, 400, 1), rounds('avx2', n, 100, 0.25)]).map((one) => ({ ...one, grade: 'A' })), undefined))[0]).not.toMatch(/Noisy/)
   })
 
+  it('calls the fastest by the rounds that speedups come from, not by the medians beside them', () => {
+    const rounds = (impl: string, ns: number, ratio: number) => ({ ...point({ op: 'add', params: { n: 1 }, impl }, ns, 0.2, 'C'), roundsGroup: 1, roundsRatio: ratio, roundsLow: ratio * 0.995, roundsHigh: ratio * 1.005 })
+    // The median of avx512 was taken while the host was busy.
+    const [own] = sessionAnswer([rounds('scalar', 400, 1), rounds('avx2', 100, 0.25), rounds('avx512', 130, 0.2)], undefined).processors
+    expect(own!.operations[0]!.fastest.impl).toBe('avx512')
+    expect(own!.means[0]!.implementation.impl).toBe('avx512')
+  })
+
   it('says that there is nothing to compare, and says nothing of an empty session', () => {
     expect(answerSentences(sessionAnswer([cuda('add', 64, 100)], undefined))[0]).toBe('Only cuda kernel was measured: there is nothing to compare it with.')
     expect(answerSentences(sessionAnswer([cuda('add', 64, 100), wgsl('add', 128, 100)], undefined))[0]).toBe('No case was measured by two of cuda kernel, webgpu wgsl.')

@@ -8,7 +8,7 @@ import type { Environment } from '../../session/types'
 import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
 import { comparedWith } from '../opening'
 import { workOf } from '../size'
-import { speedupOf, type Timing } from '../timing'
+import { fastestFirst, speedupOf, type Timing } from '../timing'
 
 /** A valid result as the answer needs it. Times in ns per call. */
 export interface AnswerPoint extends Timing {
@@ -27,7 +27,7 @@ export interface OperationAnswer {
   op: string
   /** Fastest in the most cases; of equal ones the one with the larger speedup. */
   fastest: Implementation
-  /** Cases in which it has the lowest median, of all that several implementations measured. */
+  /** Cases in which it is the fastest (by paired rounds, else by medians), of all that several implementations measured. */
   wins: number
   cases: number
   /** Cases in which the two fastest differ by less than the threshold, and in which their intervals do not tell. */
@@ -96,7 +96,7 @@ function byWork(points: readonly AnswerPoint[]): Map<string, Timed>[] {
     const own = works.get(work) ?? new Map<string, Timed>()
     works.set(work, own)
     const known = own.get(point.key)
-    if (!known || point.medianNs < known.medianNs) own.set(point.key, point)
+    if (!known || fastestFirst([known, point])[0] === point) own.set(point.key, point)
   }
   return [...works.values()]
 }
@@ -132,7 +132,7 @@ function operationAnswer(op: string, works: readonly Map<string, Timed>[], basel
   let same = 0
   let unclear = 0
   for (const own of works) {
-    const [first, ...others] = [...own.values()].sort((a, b) => a.medianNs - b.medianNs)
+    const [first, ...others] = fastestFirst([...own.values()])
     const known = wins.get(first!.key) ?? { implementation: implementationOf(first!), count: 0 }
     wins.set(first!.key, { ...known, count: known.count + 1 })
     const verdicts = others.map((other) => verdictBetween(first!, other))

@@ -2,6 +2,7 @@ import { crossovers } from '../../analysis/crossover'
 import { RATINGS, summaryOf, type Rating } from '../../analysis/ratings'
 import { libraryOf } from '../../analysis/ratings/libraries'
 import { sizeOf, workOf } from '../../analysis/size'
+import { fastestFirst, speedupOf } from '../../analysis/timing'
 import { geometricMean } from '../../stats/descriptive'
 import { ABSENT, formatCount, formatRatio, formatSpread, formatTime } from '../../units'
 import type { PublishedFigure } from '../types'
@@ -15,7 +16,7 @@ function judgedResults(material: Material): Measured[] {
   const fastest = new Map<string, Measured>()
   for (const result of judged) {
     const held = fastest.get(workOf(result.case))
-    if (!held || result.medianNs < held.medianNs) fastest.set(workOf(result.case), result)
+    if (!held || fastestFirst([held, result])[0] === result) fastest.set(workOf(result.case), result)
   }
   return [...fastest.values()]
 }
@@ -88,9 +89,9 @@ export function timesPart(material: Material): SuitePart | undefined {
 /** The fastest implementation of each operation and size, and its distance to the next. */
 export function fastestPart(material: Material): SuitePart | undefined {
   const rows = material.byWork().filter((group) => group.length > 1).map((group) => {
-    const [first, second] = [...group].sort((a, b) => a.medianNs - b.medianNs) as [Measured, Measured]
+    const [first, second] = fastestFirst(group) as [Measured, Measured]
     const [one, next] = [about(first), about(second)]
-    return [text(words(first.case)), one(implName(first.case)), one(formatTime(first.medianNs)), one(peakMemory(first)), next(implName(second.case)), next(formatRatio(second.medianNs / first.medianNs))]
+    return [text(words(first.case)), one(implName(first.case)), one(formatTime(first.medianNs)), one(peakMemory(first)), next(implName(second.case)), next(formatRatio(speedupOf(first, second)?.ratio))]
   })
   return rows.length === 0 ? undefined : { title: 'Fastest implementation', table: { heads: [{ title: 'operation', mono: true }, { title: 'fastest' }, { title: 'median', numeric: true }, { title: 'memory', numeric: true }, { title: 'next' }, { title: 'faster by', numeric: true }], rows } }
 }
