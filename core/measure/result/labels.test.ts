@@ -38,19 +38,19 @@ describe('labels', () => {
   })
 
   test('a probe beyond 4/3 of its best time is a slowed host', () => {
-    expect(labelSamples({ count: 22, probesNs: [...repeated(300, 20), 390, 800] })).toEqual([{ kind: 'host-slowed', reason: 'fixed work took 2.7 times its best time', first: 21, count: 1 }])
+    expect(labelSamples({ count: 22, probesNs: [...repeated(300, 20), 390, 800] })).toEqual([{ kind: 'host-slowed', reason: 'CPU speed probe took 2.7x its best time', first: 21, count: 1 }])
   })
 
   test('the usual slowness is told, and the worst of one sample beside it, not for all', () => {
     const probesNs = [...repeated(450, 30), 1_800_000, ...repeated(450, 10)]
     const [label] = labelSamples({ count: 41, probesNs, states: batches({ probeBestNs: 300 }) })
-    expect(label).toEqual({ kind: 'host-slowed', reason: 'fixed work took 1.5 times its best time, at most 6000.0', first: 0, count: 41 })
+    expect(label).toEqual({ kind: 'host-slowed', reason: 'CPU speed probe took 1.5x its best time, at most 6000.0x', first: 0, count: 41 })
   })
 
   test('a case wholly slower than the process has been before is a slowed host too', () => {
     const probesNs = repeated(450, 30)
     expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 440 }, {}) })).toEqual([])
-    expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 310 }, { probeBestNs: 300 }) })).toEqual([{ kind: 'host-slowed', reason: 'fixed work took 1.5 times its best time', first: 0, count: 30 }])
+    expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 310 }, { probeBestNs: 300 }) })).toEqual([{ kind: 'host-slowed', reason: 'CPU speed probe took 1.5x its best time', first: 0, count: 30 }])
     expect(labelSamples({ count: 30, states: batches({ probeBestNs: 300 }) })).toEqual([])
   })
 

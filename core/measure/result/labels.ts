@@ -93,8 +93,8 @@ function slowedHost({ probesNs, states = [] }: Conditions): SampleLabel[] {
     // Stretches that were joined have clean samples between.
     const slow = Float64Array.from({ length: count }, (_, i) => probesNs[first + i]! / best).filter((times) => times * MIN_SPEED > 1).sort()
     const [usual, worst] = [quantileOfSorted(slow, 0.5), slow.at(-1)!]
-    const most = worst > usual * NOTABLY_WORSE ? `, at most ${worst.toFixed(1)}` : ''
-    return { kind: 'host-slowed', reason: `fixed work took ${usual.toFixed(1)} times its best time${most}`, first, count }
+    const most = worst > usual * NOTABLY_WORSE ? `, at most ${worst.toFixed(1)}x` : ''
+    return { kind: 'host-slowed', reason: `CPU speed probe took ${usual.toFixed(1)}x its best time${most}`, first, count }
   })
 }
 

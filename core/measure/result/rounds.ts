@@ -138,7 +138,7 @@ function slowRounds({ samplesNs, probesNs, deviceStates = [], rounds, tickNs = 0
     let last = i
     while (troubles[last + 1] === trouble) last++
     const [first, end] = [rounds!.firstSamples[i]!, endOf(last)]
-    const reason = trouble === 'interrupted' ? `other programs took the processor ${interruptions(deviceStates, first, end)} times` : `fixed work took ${(usual(first, end)! / best!).toFixed(2)} times its best time`
+    const reason = trouble === 'interrupted' ? `other programs took the processor ${interruptions(deviceStates, first, end)} times` : `CPU speed probe took ${(usual(first, end)! / best!).toFixed(2)}x its best time`
     return [{ kind: 'host-slowed', reason: `${last > i ? 'in these rounds' : 'in this round'} ${reason}`, first, count: end - first }]
   })
 }

@@ -97,7 +97,7 @@ describe('what was taken under bad conditions is labelled, kept and told', () =>
     expect(await measure(aCase('disturbed'), steady)).toMatchObject({ status: 'ok', grade: 'C', message: expect.stringMatching(/^No clean sample: disturbed \(another process on the device\) in/) })
   })
 
-  test.each([['slow-clock', 'slow-clock', /clock low \(1200 of 1980 MHz\) in/], ['host-slowed', 'host-slowed', /host slowed \(fixed work took 2\.5 times its best time\) in/]] as const)(
+  test.each([['slow-clock', 'slow-clock', /clock low \(1200 of 1980 MHz\) in/], ['host-slowed', 'host-slowed', /host slowed \(CPU speed probe took 2\.5x its best time\) in/]] as const)(
     '%s: the slow samples are set aside, the median is that of the others', async (impl, kind, reason) => {
       const [result, calm] = [await measure(aCase(impl), steady), await measure(aCase('steady'), steady)]
       expect(result).toMatchObject({ status: 'ok', converged: true, grade: 'B', gradeReasons: [expect.stringMatching(reason)] })

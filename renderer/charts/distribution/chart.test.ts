@@ -4,7 +4,7 @@ import { renderSvg } from '../drawing/page/echarts'
 import { drawOf } from '../testing'
 import { chartTheme } from '../drawing/theme/theme'
 import chart, { overlayCsv, overlayOption, preferredScale } from './chart'
-import { readingsOf } from './conditions'
+import { conditionMarks, readingAxis, readingsOf } from './conditions'
 
 const theme = chartTheme('light')
 const resultOf = (id: string, middle: number) => {
@@ -63,4 +63,11 @@ describe('readings beside samples', () => {
     ])
     expect(readingsOf({}, 40)).toEqual([])
   })
+})
+
+it('names the speed probe as the details do, with its times in a unit that suits them', () => {
+  const marks = conditionMarks([100, 110], { probesNs: [3000, 400_000] })
+  expect(marks.reading!.name).toBe('CPU speed probe')
+  const { formatter } = readingAxis(marks, theme).axisLabel
+  expect([0, 2000, 400_000].map(formatter)).toEqual(['', '2.00 µs', '400 µs'])
 })

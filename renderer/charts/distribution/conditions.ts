@@ -1,6 +1,6 @@
 import { LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, SampleLabel } from '@core/result'
-import { localNumber } from '@core/units'
+import { formatTime, localNumber } from '@core/units'
 import { axisStyle } from '../drawing/option/axes'
 import type { ChartTheme } from '../drawing/theme/theme'
 
@@ -51,7 +51,7 @@ export function readingsOf({ clocksMhz = [], probesNs = [], deviceStates = [] }:
   const clocks = beside(clocksMhz)
   const all: Reading[] = [
     { id: 'clock', name: 'SM clock', unit: 'MHz', ...(clocks.length ? { points: clocks, step: 'middle' } : { points: states((state) => state.smClockMhz), step: 'end' }) },
-    { id: 'probe', name: 'fixed work', unit: 'ns', points: beside(probesNs), step: 'middle' },
+    { id: 'probe', name: 'CPU speed probe', unit: 'ns', points: beside(probesNs), step: 'middle' },
     { id: 'temperature', name: 'temperature', unit: '°C', points: states((state) => state.temperatureC), step: 'end' },
     { id: 'power', name: 'power', unit: 'W', points: states((state) => state.powerW), step: 'end' },
   ]
@@ -75,7 +75,7 @@ export function readingAxis({ reading }: ConditionMarks, theme: ChartTheme) {
   const style = axisStyle(theme)
   return {
     ...style, gridIndex: 1, type: 'value' as const, show: reading !== undefined, position: 'right' as const, min: 0, name: '', splitLine: { show: false }, splitNumber: 3,
-    axisLabel: { ...style.axisLabel, formatter: (value: number) => (value === 0 ? '' : `${localNumber(String(Number(value.toPrecision(4))))} ${reading?.unit ?? ''}`) },
+    axisLabel: { ...style.axisLabel, formatter: (value: number) => (value === 0 ? '' : reading?.unit === 'ns' ? formatTime(value) : `${localNumber(String(Number(value.toPrecision(4))))} ${reading?.unit ?? ''}`) },
   }
 }
 
