@@ -39,7 +39,7 @@ export const deviceTable = (devices: readonly Device[]): string =>
     { title: 'backend', cell: (d) => d.backend },
     { title: 'name', cell: (d) => (d.software ? `${d.name} (software)` : d.name) },
     { title: 'driver', cell: (d) => d.driver ?? '' },
-    { title: 'memory', align: 'right', cell: (d) => (d.available.ok ? formatBytes(d.memoryBytes) : '') },
+    { title: 'memory for a case', align: 'right', cell: (d) => (d.available.ok ? formatBytes(d.memoryBytes) : '') },
     { title: 'caches', cell: (d) => (d.caches ?? []).map((cache) => `${cache.name} ${formatBytes(cache.bytes)}`).join(', ') },
     { title: 'threads', cell: (d) => d.threads.join(' ') },
     { title: 'modes', cell: (d) => d.modes.join(' ') },

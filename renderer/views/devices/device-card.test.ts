@@ -40,6 +40,13 @@ it('shows measured ceilings beside the datasheet, launches by themselves, what d
   expect(wrapper.text()).not.toContain('Stale')
 })
 
+it('has a name of its own for each fact, also where the processor says how its threads are placed', () => {
+  const cpu = mockDevices.find(({ backend }) => backend === 'cpu')!
+  const names = open({ ...cpu, threads: [1, 2], facts: [{ name: 'Threads', value: 'one per core first, each bound to its processor: 0-1' }, ...cpu.facts.filter(({ name }) => name !== 'Threads')] }).findAll('dt').map((fact) => fact.text())
+  expect(names).toEqual(expect.arrayContaining(['Thread counts', 'Threads']))
+  expect(new Set(names).size).toBe(names.length)
+})
+
 it('marks what was measured under another driver', () => {
   const wrapper = open(adapter)
   expect(wrapper.findAll('[title^="Stale: measured under driver 560.35, now 570.86"]').length).toBeGreaterThan(0)

@@ -50,7 +50,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
   { id: 'host', title: 'Host', about: 'Machine that measured it', kind: 'text', width: 84, optional: true, text: (r, i) => machineOf(r.case(i)) },
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 60, value: (r, i) => r.case(i).threads ?? NaN },
-  { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
+  { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back on the same data. rotated: back to back on so many buffers that no cache holds them. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 100, value: (r, i) => r.number(i, 'medianNs') },
   { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'half-width', width: 84, value: ciHalf, hover: (r, i) => (ciHalf(r, i) === 0 ? 'No width: the samples around the median are equal, because they differ by less than one tick of the timer.' : undefined) },
   { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '', hover: gradeAbout },

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { MODES } from '@core/case'
 import { COLUMNS } from './columns'
 import { fitColumns, withHead } from './fit'
 
@@ -33,4 +34,9 @@ it('gives a header room for its words, but not where the user has set the width'
   const speedup = columns.find(({ column }) => column.id === 'speedup')!
   expect(withHead(speedup, 'vs python torch.compile', true).width).toBeGreaterThan(speedup.width)
   expect(withHead({ ...speedup, width: 60 }, 'vs python torch.compile', true).width).toBe(60)
+})
+
+it('says of the mode what each of them is', () => {
+  const { about } = COLUMNS.find(({ id }) => id === 'mode')!
+  for (const mode of MODES) expect(about).toContain(`${mode}: `)
 })
