@@ -29,6 +29,13 @@ describe('scaling', () => {
     expect((option!['series'] as { id: string }[]).map((one) => one.id)).toContain('ideal gain')
     expect(drawOf(chart, threads.slice(0, 2), { values: { along: 'threads' } }).empty).toContain('thread counts')
   })
+  it('writes gains below 1 as fractions, which fit beside the plot', () => {
+    const slower = [1, 2].map((t) => chartPoint({ threads: t }, 100 * 64 ** (t - 1)))
+    const { option } = drawOf(chart, slower, { values: { along: 'threads' } })
+    const [{ axisLabel, min }] = option!['yAxis'] as [{ axisLabel: { formatter(value: number): string }; min: number }]
+    expect(min).toBeLessThanOrEqual(1 / 64)
+    expect([1 / 64, 0.5, 1, 8].map(axisLabel.formatter)).toEqual(['1/64x', '1/2x', '1x', '8x'])
+  })
   it('says how many series it leaves out, and exports them', () => {
     const many = Array.from({ length: 12 }, (_, i) => [1, 2].map((t) => chartPoint({ threads: t, n: 64 * (i + 1) }, 100))).flat()
     const { note, csv } = drawOf(chart, many, { values: { along: 'threads' } })

@@ -1,6 +1,6 @@
 import { looksOf } from '@core/analysis/looks'
 import { csvTable } from '@core/csv'
-import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime, localNumber } from '@core/units'
+import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime } from '@core/units'
 import { axisStyle, logBounds } from '../drawing/option/axes'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/option/frame'
 import type { ChartTheme } from '../drawing/theme/theme'
@@ -136,7 +136,7 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
     },
     xAxis: [x(0), x(1)],
     yAxis: [
-      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => `${value < 1 ? localNumber(String(value)) : formatInteger(Math.round(value))}x` } },
+      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => `${value < 1 ? `1/${formatInteger(Math.round(1 / value))}` : formatInteger(Math.round(value))}x` } },
       { ...style, gridIndex: 1, type: 'value' as const, min: 0, max: shareTop, interval: shareTop > 1.5 ? 0.5 : 0.25, axisLabel: { ...style.axisLabel, formatter: (value: number) => `${Math.round(value * 100)} %` } },
     ],
     series: [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { renderSvg } from '../drawing/page/echarts'
 import { chartTheme } from '../drawing/theme/theme'
 import type { ChartPoint } from '../data/points'
@@ -124,4 +124,16 @@ describe('the axis', () => {
     expect(wide.ticks).toContain(1)
     expect(factorAxis([1.01]).ticks).toEqual([1 / 1.1, 1, 1.1])
   })
+})
+
+test('a legend of three rows ends above the labels of the axis', () => {
+  const impls = ['scalar', 'sse2', 'avx2', 'avx512', 'openblas', 'onednn', 'numpy']
+  const all = impls.flatMap((impl, i) => [1, 2].map((threads) => chartPoint({ impl, threads }, 400 / (i + threads))))
+  const svg = renderSvg(speedupOption(speedups({ all, points: all, others: [] }, 'like:cpu/scalar'), 'effect', theme, none, 1290)!, 1290, 300)
+  const texts = [...svg.matchAll(/<text([^>]*)>([^<]*)<\/text>/g)].map(([, attributes, text]) => ({ text: text!, y: [/ y="([\d.]+)"/, /translate\([\d.]+ ([\d.]+)\)/].reduce((sum, place) => sum + Number(place.exec(attributes!)?.[1] ?? 0), 0) }))
+  const legend = texts.filter(({ text }) => text.includes(': mean')).map(({ y }) => y)
+  const ticks = texts.filter(({ text }) => /^[\d.]+x$/.test(text)).map(({ y }) => y)
+  expect(new Set(legend).size).toBe(3)
+  expect(ticks.length).toBeGreaterThan(2)
+  expect(Math.max(...legend) + 10).toBeLessThanOrEqual(Math.min(...ticks))
 })

@@ -114,7 +114,7 @@ export function speedupOption(speedups: readonly Speedup[], order: SpeedupOrder,
   return {
     ...base,
     grid: { left, right: 28, top: height + 20, bottom: 10 },
-    legend: { ...legend, itemGap: 24, selectedMode: false as const },
+    legend: { ...legend, selectedMode: false as const },
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: Bar }) => {
