@@ -35,14 +35,14 @@ function paramsSchema<P extends Params>({ size, attributes = {}, refuse }: OpDef
   })
 }
 
-/** `16Mi` for a length; `4096x1024` for what is written by place; `n=32 c=64 hw=56` for what is written by name. */
-function labelOf({ extents, positional, short }: SizeForm, p: Params): string {
+/** `16Mi` for a length; `4096x1024` for what is written by place; `n=32 c=64 hw=56` for what is written by name. Extents that are left out have their usual value. */
+export function labelOf({ extents, positional, short }: SizeForm, p: Params): string {
   const value = (name: string) => p[name] as number
   const known: Record<string, number> = {}
   const written = extents.filter(({ name, default: usual }) => {
     const standard = typeof usual === 'function' ? usual(known) : usual
-    known[name] = value(name)
-    return value(name) !== standard
+    known[name] = p[name] === undefined ? standard! : value(name)
+    return known[name] !== standard
   })
   const places = extents.slice(0, positional)
   if (positional === 1 && extents.length === 1) return formatSize(value(extents[0]!.name))

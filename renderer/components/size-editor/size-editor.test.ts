@@ -10,7 +10,7 @@ describe('SizeEditor', () => {
     expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 64Ki to 1Mi')
     expect(open('matrix', '1024, 4096x1024').text()).toContain('2 sizes: 1024x1024 and 4096x1024')
     expect(open('gemm', '').text()).toContain('No size yet')
-    expect(open('conv2d', 'n={1,2} c=8 hw=16 k=8 r=3').text()).toContain('2 sizes: batch=1 channels=8')
+    expect(open('conv2d', 'n={1,2} c=8 hw=16 k=8 r=3').text()).toContain('2 sizes: n=1 c=8 hw=16 k=8 r=3 and n=2 c=8 hw=16 k=8 r=3')
   })
 
   it('shows what is wrong and where, and marks the field', () => {
