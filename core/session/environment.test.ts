@@ -63,8 +63,8 @@ describe('the noise floor of a device', () => {
 
 const base: Environment = { appVersion: '1', host: 'h', os: 'Linux', kernel: '6', cpu: 'EPYC', logicalCpus: 2, memoryBytes: 2 ** 33, node: '24', devices: [testDevice()] }
 const used = new Set(['cpu/cpu', 'cuda/cuda:0'])
-const differences = (a: Partial<Environment>, b: Partial<Environment>, names: [string, string] = ['A', 'B']) =>
-  environmentDifferences([{ name: names[0], environment: { ...base, ...a } }, { name: names[1], environment: { ...base, ...b } }], used)
+const differences = (a: Partial<Environment>, b: Partial<Environment>, names: [string, string] = ['A', 'B'], of: ReadonlySet<string> = used) =>
+  environmentDifferences([{ name: names[0], environment: { ...base, ...a } }, { name: names[1], environment: { ...base, ...b } }], of)
 
 describe('differences between environments', () => {
   it('tell how the processor is clocked, fed and cached', () => {
@@ -78,10 +78,12 @@ describe('differences between environments', () => {
     expect(differences({ governor: 'performance', boost: true, switches: ['OMP_NUM_THREADS=4'], caches: [{ name: 'L2', bytes: 1, instances: 1 }] }, {})).toEqual([])
   })
 
-  it('name switches by what changed, with those only one side has', () => {
-    expect(differences({ switches: ['OMP_NUM_THREADS=4', '--use-angle=vulkan', '--ignore-gpu-blocklist'] }, { switches: ['--use-angle=swiftshader', 'OMP_NUM_THREADS=4', 'CUDA_VISIBLE_DEVICES=1'] })).toEqual([
+  it('name switches by what changed, with those only one side has, and those of Chromium only where WebGPU was used', () => {
+    const [a, b] = [{ switches: ['OMP_NUM_THREADS=4', '--use-angle=vulkan', '--ignore-gpu-blocklist'] }, { switches: ['--use-angle=swiftshader', 'OMP_NUM_THREADS=4', 'CUDA_VISIBLE_DEVICES=1'] }]
+    expect(differences(a, b, ['A', 'B'], new Set([...used, 'webgpu/webgpu:0']))).toEqual([
       '--ignore-gpu-blocklist: set in “A”, not set in “B”.', '--use-angle: vulkan in “A”, swiftshader in “B”.', 'CUDA_VISIBLE_DEVICES: not set in “A”, 1 in “B”.',
     ])
+    expect(differences(a, b)).toEqual(['CUDA_VISIBLE_DEVICES: not set in “A”, 1 in “B”.'])
   })
 
   it('tell another driver once, and only of devices that were used', () => {

@@ -1,5 +1,5 @@
 import type { Device } from '../backend'
-import { isLibrary } from '../backends'
+import { findBackend, isLibrary } from '../backends'
 import { formatBytes, formatPercent, localNumber } from '../units'
 import type { Environment, NoiseFloor } from './types'
 
@@ -103,7 +103,7 @@ const FACTS: readonly { title: string; of: (e: Environment) => string | undefine
 export function environmentDifferences(places: readonly Place[], used: ReadonlySet<string>): string[] {
   const [baseline, ...others] = places
   if (!baseline) return []
-  return others.flatMap((other) => [...new Set([...general(baseline, other), ...switches(baseline, other), ...devices(baseline, other, used)])])
+  return others.flatMap((other) => [...new Set([...general(baseline, other), ...switches(baseline, other, used), ...devices(baseline, other, used)])])
 }
 
 /** Device facts that are readings of a moment, not properties: they differ between any two runs. */
@@ -123,10 +123,15 @@ function* general(a: Place, b: Place): Generator<string> {
 /** `OMP_NUM_THREADS=4` and `--use-angle=vulkan` by what stands before the first `=`. */
 const bySwitch = (texts: readonly string[]) => new Map(texts.map((text) => [text.split('=', 1)[0]!, text.includes('=') ? text.slice(text.indexOf('=') + 1) : 'set'] as const))
 
-/** Switches are recorded whole, so that one which only one side has is a difference; sessions of before their record have none to compare. */
-function* switches(a: Place, b: Place): Generator<string> {
+/**
+ * Switches are recorded whole, so that one which only one side has is a difference; sessions of before their record have none to compare. Those of
+ * Chromium (`--`) affect WebGPU alone.
+ */
+function* switches(a: Place, b: Place, used: ReadonlySet<string>): Generator<string> {
   if (!a.environment.switches || !b.environment.switches) return
-  const [left, right] = [bySwitch(a.environment.switches), bySwitch(b.environment.switches)]
+  const inChromium = [...used].some((device) => findBackend(device.split('/', 1)[0]!)?.host === 'webgpu')
+  const relevant = (texts: readonly string[]) => bySwitch(inChromium ? texts : texts.filter((text) => !text.startsWith('--')))
+  const [left, right] = [relevant(a.environment.switches), relevant(b.environment.switches)]
   for (const name of [...new Set([...left.keys(), ...right.keys()])].sort()) {
     const [mine, theirs] = [left.get(name) ?? 'not set', right.get(name) ?? 'not set']
     if (mine !== theirs) yield sentence(name, a, mine, b, theirs)
