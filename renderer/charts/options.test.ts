@@ -125,11 +125,24 @@ describe('roofline', () => {
   it('draws the bandwidths of caches, and says from which level a result must have come', () => {
     const caches: Roof[] = [{ device: 'cpu', deviceName: 'EPYC', kind: 'L3', value: 60e9, unit: 'bytes/s' }, { device: 'cpu', deviceName: 'EPYC', kind: 'L2', value: 200e9, unit: 'bytes/s' }]
     const option = rooflineOption([{ name: 'one', series, roofs, datasheets: [], caches }], theme, none)!
-    expect(option.series.flatMap((s) => ('id' in s && String(s.id).startsWith('cache|') ? [[s.id, s.data[1]]] : []))).toEqual([['cache|cpu|L3', [100 / 60, 100e9]], ['cache|cpu|L2', [0.5, 100e9]]])
+    expect(option.series.flatMap((s) => ('id' in s && String(s.id).startsWith('cache|') ? [[s.id, s.data[1]]] : []))).toEqual([['cache|cpu||L3', [100 / 60, 100e9]], ['cache|cpu||L2', [0.5, 100e9]]])
     expect(renderSvg(option, 900, 400)).toContain('L3 60.0 GB/s')
     const level = (bandwidth: number) => levelOf({ ...point(1024, (12 * 1024 / bandwidth) * 1e9) }, 20e9, caches)
     expect([10e9, 40e9, 100e9, 500e9].map(level)).toEqual(['within what memory delivers', 'L3 or closer: above what memory delivers', 'L2 or closer: above what memory delivers', 'closer than L2'])
     expect(levelOf(point(1024, 500), 20e9, [])).toBeUndefined()
+  })
+  it('draws the caches of the level and thread count whose roofs are drawn, not those of all threads', () => {
+    const choice = { impl: 'avx2', threads: 1 }
+    const of = (kind: string, value: number, unit: Roof['unit'], own?: Roof['choice']): Roof => ({ device: 'cpu', deviceName: 'EPYC', kind, value, unit, ...(own ? { choice: own } : {}) })
+    const both = [of('copy', 20e9, 'bytes/s'), of('flops:f32', 100e9, 'FLOP/s'), of('copy', 12e9, 'bytes/s', choice), of('flops:f32', 50e9, 'FLOP/s', choice)]
+    const caches = [of('L2', 200e9, 'bytes/s'), of('L2', 100e9, 'bytes/s', choice)]
+    const lines = (...threads: number[]) => {
+      const drawn = groupSeries(threads.map((count) => ({ ...point(1024 * count, 250), case: { ...point(1024 * count, 250).case, impl: 'avx2', threads: count } }))).series
+      return rooflineOption([{ name: 'one', series: drawn, roofs: both, datasheets: [], caches }], theme, none)!.series.flatMap((s) => ('id' in s && String(s.id).startsWith('cache|') ? [s.id] : []))
+    }
+    expect(lines(1)).toEqual(['cache|cpu|avx2, 1 thread|L2'])
+    expect(lines(2)).toEqual(['cache|cpu||L2'])
+    expect(lines(1, 2)).toEqual(['cache|cpu||L2'])
   })
   it('has no place for ops without arithmetic', () => {
     const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series

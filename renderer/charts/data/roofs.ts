@@ -18,7 +18,8 @@ export function roofChoice(roofs: readonly Roof[], c: Pick<BenchmarkCase, 'devic
   return own.filter(({ kind }) => kind !== 'copy').reduce<Roof | undefined>((best, roof) => (best && best.value >= roof.value ? best : roof), undefined)?.choice
 }
 
-const sameChoice = (a: ProcessorChoice | undefined, b: ProcessorChoice | undefined) => a?.impl === b?.impl && a?.threads === b?.threads
+/** Whether two roofs hold for the same level and thread count. */
+export const sameChoice = (a: ProcessorChoice | undefined, b: ProcessorChoice | undefined) => a?.impl === b?.impl && a?.threads === b?.threads
 
 /** The roofs of one kind for these cases: of each device and choice that they are drawn by. */
 export const roofsOfCases = (roofs: readonly Roof[], cases: readonly Pick<BenchmarkCase, 'device' | 'impl' | 'threads'>[]): Roof[] => {
@@ -32,11 +33,12 @@ export const roofOfCase = (roofs: readonly Roof[], c: Pick<BenchmarkCase, 'devic
   return roofs.find((roof) => roof.device === c.device && roof.kind === kind && sameChoice(choice, roof.choice))
 }
 
-/** Measured bandwidths of caches (`kind` is `L2`), for slopes of the roofline. */
+/** Measured bandwidths of caches (`kind` is `L2`), of the whole device and of single levels and thread counts, for slopes of the roofline. */
 export const cacheRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
   ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }): Roof[] => {
-    const cache = ceilingKind(kind)
-    return cache.is === 'cache' && cache.access === 'copy' && splitKind(kind).choice === undefined && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(stale === undefined ? {} : { stale }) }] : []
+    const { base, choice } = splitKind(kind)
+    const cache = ceilingKind(base)
+    return cache.is === 'cache' && cache.access === 'copy' && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(choice ? { choice } : {}), ...(stale === undefined ? {} : { stale }) }] : []
   })
 
 /** The published bandwidth and peaks of these devices, as far as their datasheets are known. */

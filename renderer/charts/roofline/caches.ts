@@ -1,3 +1,4 @@
+import { choiceTitle } from '@core/roofline/ceilings'
 import { formatBandwidth } from '@core/units'
 import type { ChartPoint } from '../data/points'
 import type { Roof } from '../data/roofs'
@@ -19,12 +20,13 @@ export function levelOf(point: ChartPoint, memory: number, caches: readonly Roof
 /** The slope of a cache's bandwidth up to the highest peak of its device, thin and dotted, with its name on it. */
 export function cacheLine(cache: Roof, peak: number, x: { min: number; max: number }, theme: ChartTheme) {
   const ridge = peak / cache.value
+  const choice = cache.choice ? choiceTitle(cache.choice) : ''
   // Two ticks in, clear of the name of the memory's slope.
   const named = x.min * 4
   return {
     type: 'line' as const,
-    id: `cache|${cache.device}|${cache.kind}`,
-    name: `${cache.deviceName} ${cache.kind}`,
+    id: `cache|${cache.device}|${choice}|${cache.kind}`,
+    name: [cache.deviceName, choice, cache.kind].filter(Boolean).join(' '),
     data: [[x.min, cache.value * x.min], [Math.min(x.max, ridge), cache.value * Math.min(x.max, ridge)]],
     silent: true,
     symbol: 'none',
@@ -34,7 +36,7 @@ export function cacheLine(cache: Roof, peak: number, x: { min: number; max: numb
     clip: true,
     markPoint: {
       silent: true, symbol: 'circle', symbolSize: 1, itemStyle: { color: 'transparent' },
-      data: [{ coord: [named, cache.value * named], label: { show: true, formatter: `${cache.kind} ${formatBandwidth(cache.value)}`, position: 'top' as const, align: 'right' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } }],
+      data: [{ coord: [named, cache.value * named], label: { show: true, formatter: [cache.kind, formatBandwidth(cache.value), choice && `(${choice})`].filter(Boolean).join(' '), position: 'top' as const, align: 'right' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } }],
     },
   }
 }

@@ -6,7 +6,7 @@ import { formatBandwidth, formatFlops, formatInteger, formatCount, formatPercent
 import { logAxis, logBounds } from '../drawing/option/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
-import { cacheRoofs, roofChoice, roofGroups, roofsOfCases, type Roof } from '../data/roofs'
+import { cacheRoofs, roofChoice, roofGroups, roofsOfCases, sameChoice, type Roof } from '../data/roofs'
 import { cacheLine, levelOf } from './caches'
 import type { ChartSeries } from '../data/series'
 import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../drawing/option/frame'
@@ -82,6 +82,9 @@ export interface RooflineLayer {
   caches?: readonly Roof[]
 }
 
+/** Whether a cache is one of those behind these roofs: of the device, on a processor measured with the same level and thread count. */
+const isUnder = (cache: Roof, { device, choice }: DeviceRoofs): boolean => cache.device === device && sameChoice(cache.choice, choice)
+
 const sameRoofs = (a: DeviceRoofs, b: DeviceRoofs) => a.name === b.name && a.bandwidth === b.bandwidth && JSON.stringify(a.peaks) === JSON.stringify(b.peaks)
 
 /** A `cuda:0` of another session may be another card: devices are told apart by session. */
@@ -109,8 +112,15 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const ridges = [...devices, ...published].flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
-  // Of a card that several backends reach the caches are drawn once.
-  const caches = layers.flatMap((layer, i) => (layer.caches ?? []).filter((roof) => devices.some((d) => d.device === roof.device && d.place.startsWith(`${i}|`)))).filter((roof, i, all) => all.findIndex((other) => other.deviceName === roof.deviceName && other.kind === roof.kind) === i)
+  // Of a card that several backends reach the caches are drawn once, on a processor those of one level and thread count drawn: more would hide the points.
+  const caches = layers.flatMap((layer, i) => {
+    const own = devices.filter((d) => d.place.startsWith(`${i}|`) && layer.caches?.some((cache) => isUnder(cache, d)))
+    return (layer.caches ?? []).filter((cache) => {
+      const alike = own.filter(({ device }) => device === cache.device)
+      const drawn = alike.find(({ choice }) => choice === undefined) ?? alike[0]
+      return drawn !== undefined && isUnder(cache, drawn)
+    })
+  }).filter((roof, i, all) => all.findIndex((other) => other.deviceName === roof.deviceName && other.kind === roof.kind) === i)
   const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
   const keys = drawn.length > DIRECT_LABELS ? keysOf(drawn.map((s) => s.series), theme) : undefined
   const labels = keys ? keys.map(({ name }) => name) : drawn.map((s) => s.series.label)
@@ -129,7 +139,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
         const device = known.find((d) => d.place === placeOf(layer, point.case.device, roofChoice(layers[layer]!.roofs, point.case)))
         const peak = device?.peaks.find((p) => flopsKind(p.dtype) === peakKindOf(point.case))
         const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
-        const level = layer === 0 && device ? levelOf(point, device.bandwidth, layers[0]!.caches ?? []) : undefined
+        const level = layer === 0 && device ? levelOf(point, device.bandwidth, (layers[0]!.caches ?? []).filter((roof) => isUnder(roof, device))) : undefined
         return tooltipHtml(item.seriesName, [
           ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
           ['Intensity', `${formatCount(intensityOf(point))} FLOP/B`],
@@ -146,7 +156,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
     series: [
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
       ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0, !devices.some(({ name }) => name === device.name)))),
-      ...caches.map((cache) => cacheLine(cache, Math.max(...devices.filter((d) => d.device === cache.device).flatMap((d) => d.peaks.map(({ value }) => value))), x, theme)),
+      ...caches.map((cache) => cacheLine(cache, Math.max(...devices.filter((d) => isUnder(cache, d)).flatMap((d) => d.peaks.map(({ value }) => value))), x, theme)),
       roofNames(devices, x, theme),
       ...(keys ?? []),
       ...drawn.map(({ layer, series: s, points: own }) => {
