@@ -4,7 +4,7 @@ import { tensorsOf } from '../ops/define'
 import type { Op } from '../ops/types'
 import type { Result, Verification } from '../result'
 import { collect } from './sampling/collect'
-import { measureEnergy } from './energy/measure'
+import { measureEnergy, NO_ENERGY } from './energy/measure'
 import { costOf, endedResult, record } from './result/record'
 import { findPace, type CaseWarmState } from './sampling/warm-up'
 import { pause, CancelledError, createSampler } from './sampling/sampler'
@@ -146,7 +146,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
       onBatch: () => report('measuring energy', collected.samplesNs.length),
     })
     if ('energy' in measured) result.energy = measured.energy
-    const notes = 'energy' in measured ? measured.notes : [`No energy per call: ${measured.reason}`]
+    const notes = 'energy' in measured ? measured.notes : [`${NO_ENERGY}: ${measured.reason}`]
     if (notes.length > 0) result.notes = [...(result.notes ?? []), ...notes]
   }
   return result

@@ -27,6 +27,13 @@ test('a sweep in a pipe prints plain lines and a table with units, and its sessi
   expect(shown.out).toContain(results)
 })
 
+test('says once why there is no energy where the device has no counter', async () => {
+  const { err, out } = await new Cli().run([...sweep(3, 'steady'), '--energy'])
+  expect(err).toContain('opscope: No energy per call: This backend cannot read an energy counter. (3 of 3 cases)\n')
+  expect(err.match(/No energy/g)).toHaveLength(1)
+  expect(out).not.toContain('No energy')
+})
+
 test('real CPU kernels run through the measurement process', async () => {
   const cli = new Cli()
   const devices = await cli.json<Device[]>('list', 'devices', '--backends', 'cpu')

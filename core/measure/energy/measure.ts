@@ -18,6 +18,9 @@ const IDLE_SECONDS = 2
 /** Where calls fill less of the time than this, waiting is a part of their energy, and the result says so. */
 const BUSY_SHARE = 0.95
 
+/** How a note begins that says why a result has no energy. */
+export const NO_ENERGY = 'No energy per call'
+
 export interface EnergyRequest {
   prepared: PreparedCase
   /** Median time of a call, to begin with. */

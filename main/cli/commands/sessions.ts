@@ -1,3 +1,4 @@
+import { NO_ENERGY } from '@core/measure/energy/measure'
 import { rowAt, type Row } from '@core/session/rows'
 import type { SessionSummary } from '@core/session/types'
 import { formatDuration } from '@core/units'
@@ -68,6 +69,17 @@ export function allRows(context: Context, sessionId: string): Row[] {
   return block.ids.map((_, i) => rowAt(block, i))
 }
 
+/** Why results of a session that asked for energy have none, each reason once with how many have it. */
+function missingEnergy({ history }: Context, sessionId: string, rows: readonly Row[]): string[] {
+  if (history.getSession(sessionId).session.spec?.measure?.energy !== true) return []
+  const reasons = new Map<string, number>()
+  for (const { id, status, joulesPerCall } of rows) {
+    if (status !== 'ok' || joulesPerCall !== undefined) continue
+    for (const note of history.result(id).notes ?? []) if (note.startsWith(NO_ENERGY)) reasons.set(note, (reasons.get(note) ?? 0) + 1)
+  }
+  return [...reasons].map(([reason, count]) => `${reason} (${count} of ${rows.length} ${rows.length === 1 ? 'case' : 'cases'})`)
+}
+
 /** Prints what a run came to and returns the exit status. */
 export function reportRun(context: Context, followed: Followed, json: boolean): number {
   const rows = allRows(context, followed.sessionId)
@@ -76,6 +88,7 @@ export function reportRun(context: Context, followed: Followed, json: boolean): 
     if (rows.length > 0) context.print(resultTable(rows))
     const answer = answerLines(rows, context.history.getSession(followed.sessionId).environment)
     if (answer.length > 0) context.print(`\n${answer.join('\n')}`)
+    for (const reason of missingEnergy(context, followed.sessionId, rows)) context.remark(`opscope: ${reason}`)
     context.remark(verdict(context, followed))
   }
   // Whoever has set the time gets what was measured in it.
