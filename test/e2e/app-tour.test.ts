@@ -9,6 +9,7 @@ beforeAll(async () => {
   // Without an emulated GPU, whose ceilings take long and say nothing.
   opened = await launch({ env: { OPSCOPE_WEBGPU: 'hardware' } })
   page = opened.page
+  await opened.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().find((one) => one.isVisible())?.setContentSize(1440, 900))
 })
 afterAll(() => opened.close())
 
@@ -23,7 +24,7 @@ describe('the first start', () => {
     // The tour begins by itself when the ceilings are known; its rows have a share of them.
     await expect.poll(async () => (await tableRows(page)).filter((row) => ofCeilings(row['op']!)).length, { timeout: 200_000 }).toBeGreaterThan(0)
     await expect.poll(async () => (await tableRows(page)).some((row) => /[1-9]/.test(row['efficiency'] ?? '') && !ofCeilings(row['op']!)), { timeout: 400_000 }).toBe(true)
-    await statusBar(page).getByText('Step 2 of 2: all operations').waitFor()
+    await statusBar(page).getByText('Step 2 of 2: one operation of each family').waitFor()
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()
     expect(await ended(page)).toMatch(/^Stopped: \d+ of \d+ cases/)
     expect(await rowCount(page)).toBeGreaterThan(0)
@@ -40,6 +41,13 @@ describe('the first start', () => {
     expect(await page.getByText('No roofs:').count()).toBe(0)
     // Twenty ceilings are some 40 s on a machine that does nothing else.
   }, 700_000)
+
+  it('has the noise of its session in one line where the answer leaves room for it', async () => {
+    await page.getByRole('button', { name: 'Open session' }).click()
+    const noise = page.getByTestId('session-noise')
+    await noise.waitFor()
+    expect(await noise.evaluate((line) => line.getClientRects()[0]!.height / Number.parseFloat(getComputedStyle(line).lineHeight))).toBeCloseTo(1, 0)
+  })
 
   it('keeps the ceilings, which the devices view shows', async () => {
     await view(page, 'Devices')
