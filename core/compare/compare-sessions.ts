@@ -71,7 +71,8 @@ export function* compareSessionsSteps(given: readonly ComparedSession[], resultO
     unmatched: unmatched.map(({ side, ...rest }) => ({ sessionId: sessions[side]!.id, ...rest, ...(side === 0 ? { baseline: true } : {}) })),
     overall,
     noiseFloors: noiseFloorsOf(sessions.map(({ environment }) => environment), used),
-    environmentDifferences: environmentDifferences(sessions, used),
+    // Without a case in common there is no speedup that they may affect.
+    environmentDifferences: rows.length > 0 ? environmentDifferences(sessions, used) : [],
   }
 }
 

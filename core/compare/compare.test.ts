@@ -57,6 +57,12 @@ test('what cannot be compared is listed with the reason and never ranked', () =>
   ])
 })
 
+test('differences of the environment are told where a speedup may come from them', () => {
+  const other = { ...environment, kernel: '7' }
+  expect(compare(session('a', [measured('a1', 1, 1)]), session('b', [measured('b1', 1, 1)], other)).environmentDifferences).toEqual(['Kernel: 6 in “A”, 7 in “B”.'])
+  expect(compare(session('a', [measured('a1', 1, 1)]), session('b', [measured('b2', 2, 1)], other)).environmentDifferences).toEqual([])
+})
+
 test('a third session may lack a case; a repeated case counts by its last right result', () => {
   const again: Row = { id: 'x', case: aCase(1), status: 'crashed', message: 'gone' }
   const { rows } = compare(session('a', [measured('a1', 1, 100), measured('a2', 2, 100)]), session('b', [measured('b1', 1, 100), measured('b1b', 1, 300), again]), session('c', [measured('c2', 2, 50)]))
