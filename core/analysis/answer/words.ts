@@ -1,6 +1,6 @@
-import { meanBasis } from '../../compare'
+import { meanBasis, meanWords } from '../../compare'
 import { seriesKey } from '../../backends'
-import { formatInteger, formatPercent, speedupWords } from '../../units'
+import { formatInteger, formatPercent } from '../../units'
 import type { Implementation, MachineAnswer, MeanAnswer, ProcessorAnswer, SessionAnswer } from './answer'
 
 /** `cuda kernel`. */
@@ -21,7 +21,7 @@ export function fastestText({ operations }: ProcessorAnswer): string {
 
 /** `1.3x faster than python torch (geometric mean over 120 cases, 95 % CI 1.29x to 1.31x)`. */
 export function meanText(mean: MeanAnswer, baseline: Implementation): string {
-  const words = speedupWords(mean.ratio)
+  const words = meanWords(mean)
   return `${words} ${words === 'as fast' ? 'as' : 'than'} ${implementationText(baseline)} (${meanBasis(mean.cases, mean)})`
 }
 

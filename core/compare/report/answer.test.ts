@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testCell, testComparison } from '../testing'
-import { answerOf, answersOf, slowerTitle } from './answer'
+import { answerOf, answersOf, meanWords, slowerTitle } from './answer'
 
 const sessions = ['A', 'B'].map((name) => ({ id: name, name, createdAt: '2026-01-01T00:00:00Z' }))
 const comparison = testComparison([[{ op: 'add' }, testCell(0.8, 'faster')], [{ op: 'gelu' }, testCell(0.9, 'faster')], [{ op: 'sum' }, testCell(1.1, 'slower')], [{ op: 'mul' }, testCell(1, 'ambiguous')]], { sessions })
@@ -14,6 +14,13 @@ test('a slower side is said to be slower, with the interval of that figure', () 
   const slower = testComparison([[{}, testCell(2, 'slower')]], { sessions })
   expect(answerOf(slower, 1).sentence).toBe('B is 2.00x slower than A (geometric mean over 1 case, 95 % CI 1.98x to 2.02x): 0 faster, 1 slower, 0 same, 0 unclear.')
   expect(answerOf(testComparison([[{}, testCell(1, 'same')]], { sessions }), 1).relation).toBe('as fast as')
+})
+
+test('a mean has the digits of a narrow interval, so that it lies within it', () => {
+  expect(meanWords({ ratio: 1.2168, low: 1.2161, high: 1.2174 })).toBe('1.217x faster')
+  expect(meanWords({ ratio: 1 / 1.2168, low: 1 / 1.2174, high: 1 / 1.2161 })).toBe('1.217x slower')
+  expect(meanWords({ ratio: 1.2165, low: 1.19, high: 1.25 })).toBe('1.22x faster')
+  expect(meanWords({ ratio: 1.0001, low: 1.00005, high: 1.0002 })).toBe('as fast')
 })
 
 test('sides without a common case have no answer but that', () => {

@@ -61,7 +61,7 @@ export function answerOf(comparison: Comparison, side: number, nameOf: (side: nu
   const counted = VERDICTS.map((verdict) => `${formatInteger(counts[verdict])} ${VERDICT_WORDS[verdict].word}`).join(', ')
   const energySentence = summary.energy && energySentenceOf(summary.energy, name, base)
   if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.` }
-  const words = speedupWords(speedup)
+  const words = meanWords({ ratio: speedup, low: speedupLow, high: speedupHigh })
   const relation = words === 'as fast' ? 'as fast as' : `${words} than`
   const basis = meanBasis(cases, { ratio: speedup, low: speedupLow, high: speedupHigh })
   return { ...summary, side, name, base, relation, basis, counted, sentence: `${name} is ${relation} ${base} (${basis}): ${counted}.`, ...(energySentence === undefined ? {} : { energySentence }) }
@@ -79,11 +79,18 @@ export function meanBasis(cases: number, { ratio, low, high }: RatioWithInterval
   return `geometric mean over ${countedCases(cases)}${interval}`
 }
 
-/** `1.03x to 1.05x`, with the digits of a figure where two decimals say too little. */
-export function answerInterval(low: number, high: number): string {
-  const [from, to] = [ratioWords(low), ratioWords(high)]
-  return low < 1 || (from === to && low !== high) ? `${formatRatio(low)} to ${formatRatio(high)}` : `${from} to ${to}`
+/** Whether two decimals do not tell the ends of an interval apart. */
+const isNarrow = (low: number, high: number): boolean => low !== high && ratioWords(low) === ratioWords(high)
+
+/** `1.04x faster`, with the digits of its interval: rounded to fewer it may lie outside. */
+export function meanWords({ ratio, low, high }: RatioWithInterval): string {
+  const words = speedupWords(ratio)
+  if (words === 'as fast' || low === undefined || high === undefined || !(ratio < 1 ? isNarrow(1 / high, 1 / low) : isNarrow(low, high))) return words
+  return `${formatRatio(Math.max(ratio, 1 / ratio))} ${ratio > 1 ? 'faster' : 'slower'}`
 }
+
+/** `1.03x to 1.05x`, with the digits of a figure where two decimals say too little. */
+export const answerInterval = (low: number, high: number): string => (low < 1 || isNarrow(low, high) ? `${formatRatio(low)} to ${formatRatio(high)}` : `${ratioWords(low)} to ${ratioWords(high)}`)
 
 /** One answer for each side after the baseline. */
 export const answersOf = (comparison: Comparison, nameOf?: (side: number) => string): SideAnswer[] => comparison.sessions.slice(1).map((_, i) => answerOf(comparison, i + 1, nameOf))
