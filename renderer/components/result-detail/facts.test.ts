@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { counterFacts, deviceFacts, identityFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts, placementFacts } from './facts'
+import { counterFacts, deviceFacts, identityFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts, placementFacts, verificationFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -77,4 +77,9 @@ describe('hardware counters', () => {
     expect(counterFacts({ counters: { reason: 'This machine offers no hardware counters, as is usual of virtual machines.' } })).toEqual([{ name: 'Unavailable', value: expect.stringContaining('virtual machines') }])
     expect(counterFacts({})).toEqual([])
   })
+})
+
+it('elements compared are written as sizes are', () => {
+  const verification = { ...testResult().verification!, checkedElements: 65_536, totalElements: 2 ** 24 }
+  expect(verificationFacts(verification)).toContainEqual(expect.objectContaining({ name: 'Elements compared', value: '64Ki of 16Mi' }))
 })

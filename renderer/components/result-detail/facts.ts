@@ -6,7 +6,7 @@ import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInteger, formatInterval, formatPercent, formatTime, formatWaves, localNumber, type Unit } from '@core/units'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInteger, formatInterval, formatPercent, formatSize, formatTime, formatWaves, localNumber, type Unit } from '@core/units'
 import { numberText } from '../../lib/column-format'
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
@@ -109,7 +109,7 @@ export function verificationFacts(v: Verification): Fact[] {
     ...fact('Largest error', error(v.maxAbs)),
     ...fact('Largest error, ulp', v.maxUlp === undefined ? undefined : formatCount(v.maxUlp)),
     ...fact('Largest error, bounds', v.worstElement === undefined ? undefined : `${formatCount(v.worstElement)} of an element's bound`, (v.worstElement ?? 0) > 1),
-    ...fact('Elements compared', `${formatCount(v.checkedElements)} of ${formatCount(v.totalElements)}`),
+    ...fact('Elements compared', `${formatSize(v.checkedElements)} of ${formatSize(v.totalElements)}`),
     ...fact('Method', methodText(v)),
     ...fact('Sample seed', v.sampleSeed === undefined ? undefined : String(v.sampleSeed)),
     ...fact('Call', v.fresh ? 'a further call on fresh inputs, because timed calls change their inputs' : undefined),
