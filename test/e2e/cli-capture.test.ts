@@ -17,6 +17,13 @@ test('a program that is no Python is refused, and one without a script', async (
   }
 })
 
+test('a script that is not there is refused before anything is written', async () => {
+  const cli = new Cli()
+  const { status, err } = await cli.run(['capture', '--out', join(cli.folder, 'x.sweep.json'), '--', 'python3', join(cli.folder, 'missing.py')])
+  expect([status, err]).toEqual([2, expect.stringMatching(/^opscope: there is no script .*missing\.py\n$/)])
+  expect(existsSync(join(cli.folder, 'x.sweep.json'))).toBe(false)
+})
+
 // Without PyTorch there is nothing to capture; core/sweep/capture.test.ts maps what two versions of it recorded.
 describe.skipIf(!hasTorch)(`shapes of a script under ${python}, which needs PyTorch`, () => {
   const cli = new Cli()

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { shapeText, variantText } from '@core/case-words'
 import { capturedShapes, readSweep, sweepFileOf, type SweepFile } from '@core/sweep/capture'
@@ -18,6 +18,7 @@ export async function capture(context: Context, command: readonly string[], opti
   const isScript = first.endsWith('.py')
   const [python, script] = isScript ? ['python3', [...command]] : [first, rest]
   if (script.length === 0 || !/^python[\d.w]*(\.exe)?$/i.test(isScript ? 'python' : basename(first))) throw new UsageError('capture expects a Python and a script, such as: opscope capture -- python train.py')
+  if (!script[0]!.startsWith('-') && !existsSync(script[0]!)) throw new UsageError(`there is no script ${script[0]!}`)
   const name = readName(options.name) ?? `Shapes of ${basename(script[0] === '-m' ? (script[1] ?? '') : script[0]!)}`
   const out = resolve(options.out ?? `${basename(script[0] === '-m' ? (script[1] ?? 'module') : script[0]!, '.py')}.sweep.json`)
   // Ctrl+C is for the script, which then ends; what it called until then is kept.
