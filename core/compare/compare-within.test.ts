@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { sessionAnswer } from '../analysis/answer/answer'
+import { roundsTiming } from '../analysis/timing'
 import type { BenchmarkCase } from '../case'
 import type { Result } from '../result'
 import type { Row } from '../session/rows'
@@ -127,6 +129,46 @@ describe('interleaved blocks', () => {
     const { rows: compared, unmatched } = compareSessions([session([block]), session([measured('whole', a, 100)])], resultOf)
     expect(compared).toEqual([])
     expect(unmatched[0]!.reason).toBe('Left out: it was measured in interleaved blocks only, which count for their pair.')
+  })
+})
+
+describe('interleaved rounds of a session', () => {
+  /**
+   * Four passes of two rounds, as Python is measured in a session that was stopped early. In the last two passes the host is 50 times
+   * slower, and `side` has more samples there, so that the ratio of medians is far from the speedup.
+   */
+  const inRounds = (id: string, impl: string, factor: number, group = 7): Row => {
+    const numbers = [0, 1, 2, 3, 4, 5, 6, 7]
+    const samplesNs = numbers.flatMap((round) => new Array<number>(4).fill(100 * factor * (round < 4 ? 1 : 50)))
+    const firstSamples = numbers.map((round) => 4 * round)
+    if (id === 'side') samplesNs.push(...new Array<number>(40).fill(5000 * factor))
+    const ratio = factor === 1 ? { ratio: 1, low: 1, high: 1 } : { ratio: factor }
+    return measured(id, { impl, threads: 1 }, 100, { samplesNs, rounds: { group, numbers, firstSamples, firstRounds: [0, 2, 4, 6], ratio } })
+  }
+  const rows = [inRounds('base', 'scalar', 1), inRounds('side', 'avx2', 0.25)]
+
+  test('give the speedup of the answer of the session, few as they are, without a verdict that medians would give', () => {
+    const cell = within(rows, 'impl', 'cpu scalar').rows[0]!.cells[1]!
+    const points = rows.map((row) => ({ case: row.case, medianNs: row.medianNs!, ...roundsTiming(results.get(row.id)!) }))
+    const answer = sessionAnswer(points, undefined, 'cpu/scalar').processors[0]!.means[0]!
+    expect(cell).toMatchObject({ quads: 4, speedup: expect.closeTo(4, 6), speedupGrade: 'C', verdict: 'ambiguous' })
+    expect(cell.speedup).toBeCloseTo(answer.ratio, 6)
+    expect(answer.counts.ambiguous).toBe(1)
+    for (const name of ['p', 'speedupLow', 'speedupHigh']) expect(cell).not.toHaveProperty(name)
+  })
+
+  test('stand where interleaved blocks of the pair are too few to replace them', () => {
+    const blocks = Array.from({ length: 8 }, (_, i) => {
+      const place = i % 4
+      const first = place === 0 || place === 3
+      return { case: rows[first ? 0 : 1]!.case, status: 'ok' as const, samplesNs: [first ? 100 : 200], block: { pair: 'p', quad: Math.floor(i / 4), place } }
+    })
+    expect(within(rows, 'impl', 'cpu scalar', pairRatios([blocks])).rows[0]!.cells[1]!.speedup).toBeCloseTo(4, 6)
+  })
+
+  test('of other groups are not paired', () => {
+    const other = inRounds('apart', 'sse2', 0.25, 8)
+    expect(within([rows[0]!, other], 'impl', 'cpu scalar').rows[0]!.cells[1]).not.toHaveProperty('quads')
   })
 })
 

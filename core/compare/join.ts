@@ -150,9 +150,11 @@ function draftOf(measured: Measured, baseline: Measured, base: Sides, context: J
   const comparable = context.comparableCycles(at, measured.row.case, baseline.row.case)
   let cycles = comparable ? cyclesApart(side, base) : undefined
 
-  const live = context.pairs?.of(baseline.row.case, measured.row.case) ?? roundsRatioOver(measured.results, baseline.results)
-  if (live && live.quads >= INTERLEAVE.minQuads) {
-    cell.quads = live.quads
+  const blocks = context.pairs?.of(baseline.row.case, measured.row.case)
+  // Few rounds still count: the answer of the session uses them too, and a ratio of medians does not cancel changes of the host.
+  const live = blocks && blocks.quads >= INTERLEAVE.minQuads ? blocks : roundsRatioOver(measured.results, baseline.results)
+  if (live) {
+    if (live.quads > 0) cell.quads = live.quads
     time = live
     if (measured.results.length > 1) cell.runs = measured.results.length
     if (baseline.results.length > 1) cell.baselineRuns = baseline.results.length

@@ -75,7 +75,7 @@ export interface Fact {
 export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   const facts: Fact[] = [
     { name: 'Medians', value: `${formatTime(cell.medianNs)}, baseline ${formatTime(base.medianNs)}` },
-    { name: 'Speedup', value: `${speedupText(cell)}${intervalText(cell) ? `, 95 % CI ${intervalText(cell)}` : ', no CI: too few samples'}`, about: 'Baseline median divided by this median: above 1 is faster' },
+    { name: 'Speedup', value: `${speedupText(cell)}${intervalText(cell) ? `, 95 % CI ${intervalText(cell)}` : `, no CI: too few ${cell.quads === undefined ? 'samples' : 'rounds'}`}`, about: cell.quads === undefined ? 'Baseline median divided by this median: above 1 is faster' : 'From the interleaved measurements, not from the medians: above 1 is faster' },
   ]
   if (cell.speedupGrade) facts.push({ name: 'Grade of the speedup', value: `${cell.speedupGrade}: ${localNumber(cell.speedupGradeReason ?? '')}`, about: 'A: 95 % CI within ±1 %. B: within ±3 %. C: wider. A speedup from interleaved rounds does not depend on the grades of the two times' })
   if (cell.p !== undefined) facts.push({ name: 'p', value: localNumber(pText(cell.p)), about: 'Probability of a speedup this far beyond the threshold without a real difference, for this case alone' })
