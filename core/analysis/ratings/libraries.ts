@@ -1,6 +1,7 @@
 import type { BenchmarkCase } from '../../case'
 import { hardwareOf, processorOf } from '../../session/environment'
 import { workOf } from '../size'
+import { fastestFirst, speedupOf, type Timing } from '../timing'
 
 /** Libraries that suites measure themselves against. */
 export type Library = 'PyTorch' | 'NumPy'
@@ -24,11 +25,15 @@ const placesOf = (device: string) => [hardwareOf(device), `any ${processorOf(dev
  */
 export class LibraryTimes {
   readonly #fastest = new Map<string, number>()
+  /** Results of libraries by the interleaved rounds that they were measured in. */
+  readonly #inRounds = new Map<number, LibraryResult[]>()
 
   /** Takes a right result into account; those of no library are passed over. */
-  add(c: BenchmarkCase, medianNs: number): void {
+  add(c: BenchmarkCase, timing: Timing): void {
     const library = libraryOf(c)
+    const { medianNs, roundsGroup } = timing
     if (library === undefined || !(medianNs > 0)) return
+    if (roundsGroup !== undefined) this.#inRounds.set(roundsGroup, [...(this.#inRounds.get(roundsGroup) ?? []), { ...timing, case: c }])
     const name = library === 'PyTorch' && !isEagerTorch(c) ? 'compiled' : library
     for (const place of placesOf(c.device)) {
       const key = `${name}|${workOf(c)}|${place}`
@@ -36,8 +41,23 @@ export class LibraryTimes {
     }
   }
 
-  /** ns per call */
-  fastestNs(c: BenchmarkCase, library: Library): number | undefined {
+  /**
+   * ns per call, to be held against the median of the result. Where both were measured in the same interleaved rounds it is that median
+   * times the speedup of the rounds, so that its ratio to the median is the speedup that answer, charts and Compare give.
+   */
+  fastestNs(c: BenchmarkCase, timing: Timing, library: Library): number | undefined {
+    return this.#pairedNs(timing, library) ?? this.#medianNs(c, library)
+  }
+
+  #pairedNs(timing: Timing, library: Library): number | undefined {
+    const own = (timing.roundsGroup === undefined ? [] : this.#inRounds.get(timing.roundsGroup) ?? []).filter((result) => libraryOf(result.case) === library)
+    const eager = own.filter((result) => isEagerTorch(result.case))
+    const [rival] = fastestFirst(eager.length > 0 ? eager : own)
+    const ratio = rival && speedupOf(timing, rival)?.ratio
+    return ratio === undefined ? undefined : ratio * timing.medianNs
+  }
+
+  #medianNs(c: BenchmarkCase, library: Library): number | undefined {
     if (this.#fastest.size === 0) return undefined
     const names = library === 'PyTorch' ? ['PyTorch', 'compiled'] : [library]
     for (const place of placesOf(c.device)) {
@@ -49,3 +69,5 @@ export class LibraryTimes {
     return undefined
   }
 }
+
+type LibraryResult = Timing & { case: BenchmarkCase }

@@ -13,7 +13,7 @@ export interface RatingSubject {
   efficiency: number | undefined
   /** Minimum memory traffic per second as a share of the measured copy bandwidth of its device. */
   bandwidthShare: number | undefined
-  /** Fastest time in ns of a library for the same work on the same device in the session; undefined where it has none. */
+  /** Fastest time in ns of a library for the same work on the same device in the session, to be held against `medianNs` (LibraryTimes); undefined where it has none. */
   fastestNs(library: Library): number | undefined
 }
 
@@ -58,7 +58,7 @@ const comprehensive: RatingScale = {
 /** Least speedup over PyTorch of each word, best first. */
 const LEVELS = [[0.8, 'excellent'], [0.5, 'good'], [0.2, 'fair']] as const
 
-/** Genesis rates the speedup over PyTorch on the same work: PyTorch's median divided by this one. */
+/** Genesis rates the speedup over PyTorch on the same work. */
 const genesis: RatingScale = {
   id: 'genesis',
   title: 'Genesis rating',

@@ -1,7 +1,6 @@
 import { LibraryTimes, RATINGS, type Rating } from '../../analysis/ratings'
-import { isEagerTorch, libraryOf, type Library } from '../../analysis/ratings/libraries'
+import { libraryOf } from '../../analysis/ratings/libraries'
 import { workOf } from '../../analysis/size'
-import { fastestFirst, speedupOf } from '../../analysis/timing'
 import type { BenchmarkCase } from '../../case'
 import { operationText, shapeText } from '../../case-words'
 import { statusWord, type Result } from '../../result'
@@ -54,8 +53,6 @@ const isMeasured = (result: SuiteResult): result is Measured => result.status ==
 export class Material {
   readonly ok: readonly Measured[]
   readonly #times = new LibraryTimes()
-  /** Results of libraries by the interleaved rounds that they were measured in. */
-  readonly #inRounds = new Map<number, Measured[]>()
   readonly #points = new Map<string, RooflinePoint | undefined>()
   /** Results without a time, by work and implementation. */
   readonly #failed = new Map<string, SuiteResult>()
@@ -65,10 +62,7 @@ export class Material {
   constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], readonly ceilings: readonly Ceiling[]) {
     this.ok = results.filter(isMeasured)
     for (const result of results) if (!isMeasured(result)) this.#failed.set(`${workOf(result.case)}|${implName(result.case)}`, result)
-    for (const result of this.ok) {
-      this.#times.add(result.case, result.medianNs)
-      if (result.roundsGroup !== undefined && libraryOf(result.case) !== undefined) this.#inRounds.set(result.roundsGroup, [...(this.#inRounds.get(result.roundsGroup) ?? []), result])
-    }
+    for (const result of this.ok) this.#times.add(result.case, result)
     const roofs = roofFinder(ceilings)
     for (const result of this.ok) this.#points.set(result.id, roofline({ bytes: result.bytes ?? 0, flops: result.flops ?? 0, medianNs: result.medianNs }, roofs(result.case)))
     this.impls = [...new Set(this.ok.map(({ case: c }) => implName(c)))]
@@ -87,22 +81,13 @@ export class Material {
   /** How many times as fast as the suite's library; undefined of the library itself and where it was not measured. */
   speedup(result: Measured): number | undefined {
     if (libraryOf(result.case) === this.suite.against) return undefined
-    const ns = this.#libraryNs(result, this.suite.against)
+    const ns = this.#times.fastestNs(result.case, result, this.suite.against)
     return ns === undefined ? undefined : ns / result.medianNs
-  }
-
-  /** The time that a library needs for the work of a result, in ns: where both were measured in the same interleaved rounds, as these say, beside the median of the result. */
-  #libraryNs(result: Measured, library: Library): number | undefined {
-    const own = (result.roundsGroup === undefined ? [] : this.#inRounds.get(result.roundsGroup) ?? []).filter(({ case: c }) => libraryOf(c) === library)
-    const eager = own.filter(({ case: c }) => isEagerTorch(c))
-    const [rival] = fastestFirst(eager.length > 0 ? eager : own)
-    const ratio = rival && speedupOf(result, rival)?.ratio
-    return ratio === undefined ? this.#times.fastestNs(result.case, library) : ratio * result.medianNs
   }
 
   rating(result: Measured): Rating {
     const scale = RATINGS.find(({ id }) => id === this.suite.rating)!
-    return scale.rate({ case: result.case, medianNs: result.medianNs, efficiency: this.point(result)?.efficiency, bandwidthShare: this.bandwidthShare(result), fastestNs: (library) => this.#libraryNs(result, library) })
+    return scale.rate({ case: result.case, medianNs: result.medianNs, efficiency: this.point(result)?.efficiency, bandwidthShare: this.bandwidthShare(result), fastestNs: (library) => this.#times.fastestNs(result.case, result, library) })
   }
 
   /** The cell of an implementation that has no time for the work of a case: what came of it, or a dash where it was not measured. */

@@ -4,7 +4,7 @@ import { testCase, testDevice, testResult } from '@core/testing'
 import type { Ceiling } from '@core/session/types'
 import { efficiencyFrom, cellOf } from './cell'
 import { ResultRows } from '../../../stores/rows/result-rows'
-import { COLUMNS } from './columns'
+import { COLUMNS, findColumn } from './columns'
 import { rowOrder } from '../row-order'
 
 const noEfficiency = efficiencyFrom([])
@@ -25,6 +25,14 @@ it('rates against PyTorch of the same session, and a row that comes later counts
   rows.append(blockOf([at('pytorch', 100)], 2))
   expect([0, 1].map((row) => cell('genesis', rows, row).text)).toEqual(['excellent', 'needs work'])
   expect(cell('genesis', rows, 2).hover).toBe('This is PyTorch, which others are rated against.')
+})
+
+it('rates by interleaved rounds where both were measured in them, as the speedup beside it does', () => {
+  const inRounds = (ratio: number) => ({ rounds: { group: 7, numbers: [0, 1], firstSamples: [0, 1], ratio: { ratio } } })
+  const rows = rowsOf(at('avx2', 100, inRounds(1)), at('pytorch', 1000, inRounds(0.3)))
+  expect(cell('genesis', rows, 0).text).toBe('fair')
+  const speedup = findColumn('speedup')!
+  expect(cellOf({ column: speedup, width: 90, unit: { name: '', size: 1 } }, rows, 0, noEfficiency).text).toBe('0.300x')
 })
 
 it('sorts by how good, not by the words', () => {

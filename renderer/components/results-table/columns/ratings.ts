@@ -1,5 +1,6 @@
 import { LibraryTimes, RATINGS, summaryOf, type Rating, type RatingScale } from '@core/analysis/ratings'
 import type { Efficiency, TextColumn } from './column'
+import { timingOf } from './speedup'
 import type { RowSource } from '../../../stores/rows/result-rows'
 
 interface Known {
@@ -15,7 +16,7 @@ function libraryTimes(rows: RowSource): LibraryTimes {
   const kept = known.get(rows)
   if (kept?.version === version) return kept.times
   const times = new LibraryTimes()
-  for (let row = 0; row < rows.length; row++) if (rows.status(row) === 'ok') times.add(rows.case(row), rows.number(row, 'medianNs'))
+  for (let row = 0; row < rows.length; row++) if (rows.status(row) === 'ok') times.add(rows.case(row), timingOf(rows, row))
   known.set(rows, { version, times })
   return times
 }
@@ -30,7 +31,7 @@ function rate(scale: RatingScale, rows: RowSource, row: number, efficiency: Effi
     case: c, medianNs,
     efficiency: finite(efficiency(rows, row)),
     bandwidthShare: finite(efficiency.bandwidthShare(rows, row)),
-    fastestNs: (library) => libraryTimes(rows).fastestNs(c, library),
+    fastestNs: (library) => libraryTimes(rows).fastestNs(c, timingOf(rows, row), library),
   })
 }
 

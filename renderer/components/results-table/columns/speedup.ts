@@ -75,7 +75,8 @@ function baseline(rows: RowSource, row: number, key: string | undefined): Baseli
   return found
 }
 
-function timing(rows: RowSource, row: number): Timing {
+/** The time of a row, with its interval and what its interleaved rounds say. */
+export function timingOf(rows: RowSource, row: number): Timing {
   const [ciLowNs, ciHighNs] = [rows.number(row, 'ciLowNs'), rows.number(row, 'ciHighNs')]
   return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}), ...Object.fromEntries(ROUNDS.flatMap((name) => (Number.isNaN(rows.number(row, name)) ? [] : [[name, rows.number(row, name)]]))) }
 }
@@ -86,7 +87,7 @@ function speedup(rows: RowSource, row: number, key: string | undefined): Speedup
   if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only results that passed verification have a speedup.' }
   const match = baseline(rows, row, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
   if (!match.ok) return match
-  const ratio = speedupOf(timing(rows, row), timing(rows, match.index))
+  const ratio = speedupOf(timingOf(rows, row), timingOf(rows, match.index))
   return ratio ? { ok: true, base: match.index, ratio } : { ok: false, reason: 'A median is missing.' }
 }
 
