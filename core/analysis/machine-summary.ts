@@ -1,15 +1,17 @@
 import type { Device } from '../backend'
 import { gradeSchema, type Grade } from '../result'
-import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, splitKind } from '../roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, intervalOf, splitKind, unusableText } from '../roofline/ceilings'
 import { datasheetValue } from '../roofline/datasheet'
 import type { Ceiling } from '../session/types'
-import { formatPercent } from '../units'
+import { formatInterval, formatPercent } from '../units'
 
 /** One measured limit of a device in words. */
 export interface LimitLine {
   title: string
-  /** `4.19 TB/s, 87.3 % of the datasheet`. */
+  /** `4.19 TB/s ±0.2 %, 87.3 % of the datasheet`: half of the 95 % CI after the value. */
   value: string
+  /** Why it bounds no result. */
+  unusable?: string
 }
 
 /** The measured limits of a device for a reader: bandwidths, peaks and launches, without the points of the copy curve and those of single levels and thread counts. */
@@ -19,7 +21,10 @@ export function limitLines(device: Device, ceilings: readonly Ceiling[]): LimitL
     .sort((a, b) => compareKinds(a.kind, b.kind))
     .map((ceiling) => {
       const published = datasheetValue(ceiling.deviceName, ceiling.kind)
-      return { title: ceilingTitle(ceiling.kind), value: [ceilingValue(ceiling), published === undefined ? '' : `${formatPercent(ceiling.value / published)} of the datasheet`].filter(Boolean).join(', ') }
+      const { low, high } = intervalOf(ceiling)
+      const measured = low === undefined || high === undefined ? ceilingValue(ceiling) : `${ceilingValue(ceiling)} ${formatInterval(ceiling.value, low, high)}`
+      const unusable = unusableText(ceiling)
+      return { title: ceilingTitle(ceiling.kind), ...(unusable === undefined ? {} : { unusable }), value: [measured, published === undefined ? '' : `${formatPercent(ceiling.value / published)} of the datasheet`].filter(Boolean).join(', ') }
     })
 }
 

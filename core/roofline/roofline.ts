@@ -3,9 +3,9 @@ import { trafficOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
 import { formatHalfWidth } from '../units'
-import { intervalOf } from './ceilings/read'
 import { ceilingFinder, cacheOf } from './ceilings/choose'
 import { cacheKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
+import { ceilingError, isUsable } from './ceilings/usable'
 
 /** Measured limits of one device for cases like one. What was not measured is absent. */
 export interface Roofs {
@@ -82,10 +82,14 @@ function bandwidthFor(readShare: number, copy: number | undefined, read: number 
 
 /**
  * The roofs of a case on its device; on a processor those of its level and thread count, as far as they were measured, and of the cache
- * that holds the data of back-to-back calls. Rotated calls are launched as hot ones are.
+ * that holds the data of back-to-back calls. Ceilings that are too uncertain bound nothing. Rotated calls are launched as hot ones are.
  */
 export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
-  const find = ceilingFinder(ceilings, c)
+  const known = ceilingFinder(ceilings, c)
+  const find = (kind: string) => {
+    const found = known(kind)
+    return found && isUsable(found) ? found : undefined
+  }
   const value = (kind: string) => find(kind)?.value
   const roofs: Roofs = {}
   const { readShare, bytes } = trafficShare(c)
@@ -94,7 +98,8 @@ export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
   const bandwidth = bandwidthFor(readShare, value(copy), value(read), value(write))
   const peakCeiling = find(peakKindOf(c)) ?? find(flopsKind('f32'))
   const peak = peakCeiling?.value
-  const [bandwidthError, peakError] = [errorOf(find(copy)), errorOf(peakCeiling)]
+  const copyCeiling = find(copy)
+  const [bandwidthError, peakError] = [copyCeiling && ceilingError(copyCeiling), peakCeiling && ceilingError(peakCeiling)]
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode))
   if (bandwidth !== undefined) roofs.bytesPerSecond = bandwidth
   if (cache !== undefined) roofs.cache = cache
@@ -103,12 +108,6 @@ export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
   if (bandwidthError !== undefined) roofs.bandwidthError = bandwidthError
   if (peakError !== undefined) roofs.peakError = peakError
   return roofs
-}
-
-/** Half the 95 % CI of a ceiling over its value; undefined without a CI. */
-function errorOf(ceiling: Ceiling | undefined): number | undefined {
-  const { low, high } = ceiling ? intervalOf(ceiling) : {}
-  return ceiling && low !== undefined && high !== undefined ? (high - low) / 2 / ceiling.value : undefined
 }
 
 /** The remark on an efficiency whose ceiling is uncertain. */

@@ -6,7 +6,7 @@ import { wholeCost } from '../measure/verify/plan'
 import { SAMPLES_PER_MINIMUM } from '../measure/sampling/warm-up'
 import { outputsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
-import { launchKind } from '../roofline/ceilings'
+import { isUsable, launchKind } from '../roofline/ceilings'
 import { peakKindOf } from '../roofline/roofline'
 import { processorOf } from '../session/environment'
 import { competitors, workKey } from '../session/noisy-host'
@@ -52,7 +52,7 @@ function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readon
   // There may be one of each driver; the newest is nearest to today's.
   const value = (kind: string) =>
     ceilings.reduce<Ceiling | undefined>((last, ceiling) => {
-      const fits = ceiling.backend === measured.backend && ceiling.device === measured.id && ceiling.kind === kind
+      const fits = ceiling.backend === measured.backend && ceiling.device === measured.id && ceiling.kind === kind && isUsable(ceiling)
       return fits && !(last && last.measuredAt >= ceiling.measuredAt) ? ceiling : last
     }, undefined)?.value
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds

@@ -6,7 +6,7 @@ import { roundsTiming } from '../../analysis/timing'
 import { caseId } from '../../case'
 import { perJoule } from '../../measure/energy/windows'
 import { statusWord, type Energy, type Result } from '../../result'
-import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, type KnownCeiling } from '../../roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, unusableText, type KnownCeiling } from '../../roofline/ceilings'
 import { datasheetValue } from '../../roofline/datasheet'
 import { roofline, roofsOf, uncertainText } from '../../roofline/roofline'
 import { environmentGroups, type FactGroup } from '../../session/environment'
@@ -168,7 +168,7 @@ function ceilingsTable(ceilings: readonly KnownCeiling[]): ReportTable {
         numberCell(formatInterval(ceiling.value, low, high), low === undefined || high === undefined ? undefined : (high - low) / ceiling.value),
         numberCell(sheet === undefined ? ABSENT : ceilingValue({ unit: ceiling.unit, value: sheet }), sheet),
         numberCell(formatPercent(sheet && ceiling.value / sheet), sheet && ceiling.value / sheet),
-        { text: `${ceiling.measuredAt.slice(0, 10)}${ceiling.stale === undefined ? '' : `, ${ceiling.stale}`}` },
+        { text: `${ceiling.measuredAt.slice(0, 10)}${ceiling.stale === undefined ? '' : `, ${ceiling.stale}`}${unusableText(ceiling) === undefined ? '' : ', too uncertain to use'}` },
       ]
     }),
   }

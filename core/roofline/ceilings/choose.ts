@@ -2,6 +2,7 @@ import type { BenchmarkCase } from '../../case'
 import type { Ceiling } from '../../session/types'
 import type { Device } from '../../backend'
 import { ceilingKind, splitKind, type ProcessorChoice } from './kinds'
+import { isUsable } from './usable'
 import { levelsOf, passedBytes, sameChoice, wholeChoice } from './processor'
 
 /** Half of a cache is passed over to measure it. */
@@ -31,14 +32,18 @@ export function ceilingFinder(ceilings: readonly Ceiling[], c: BenchmarkCase): (
   }
 }
 
-/** The levels and thread counts that these cases use on a processor and whose ceilings are not among those known, each once; libraries use the preferred level. */
+const isOfChoice = ({ impl, threads }: BenchmarkCase, choice: ProcessorChoice) => impl === choice.impl && threads === choice.threads
+
+/** The levels and thread counts that these cases use on a processor and whose ceilings are not among those known, or are too uncertain, each once; libraries use the preferred level. */
 export function unmeasuredChoices(device: Device, cases: readonly BenchmarkCase[], ceilings: readonly Ceiling[]): ProcessorChoice[] {
   const whole = wholeChoice(device)
   if (!whole) return []
   const levels = levelsOf(device)
-  const known = ceilings.filter((one) => one.backend === device.backend && one.device === device.id && one.deviceName === device.name && ceilingKind(one.kind).is === 'flops').map(({ result }) => result.case)
+  const own = ceilings.filter((one) => one.backend === device.backend && one.device === device.id && one.deviceName === device.name)
+  const known = own.filter((one) => ceilingKind(one.kind).is === 'flops').map(({ result }) => result.case)
+  const uncertain = own.filter((one) => !isUsable(one)).map(({ result }) => result.case)
   const used = cases.flatMap(({ backend, device: id, impl, threads }) => (backend === device.backend && id === device.id && threads !== undefined ? [{ impl: levels.includes(impl) ? impl : whole.impl, threads }] : []))
-  return used.filter((choice, i) => used.findIndex((other) => sameChoice(other, choice)) === i && !known.some(({ impl, threads }) => impl === choice.impl && threads === choice.threads))
+  return used.filter((choice, i) => used.findIndex((other) => sameChoice(other, choice)) === i && (!known.some((c) => isOfChoice(c, choice)) || uncertain.some((c) => isOfChoice(c, choice))))
 }
 
 /**

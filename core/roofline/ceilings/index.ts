@@ -4,4 +4,5 @@ export { baseTitle, cacheKind, ceilingKind, ceilingTitle, ceilingValue, choiceKi
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'
 export { ceilingsOfSession, recordedCeilings } from './read'
 export { choicesOf, levelsOf, passedBytes, wholeChoice, type CeilingScope } from './processor'
+export { isUsable, unusableText } from './usable'
 export { unmeasuredChoices } from './choose'

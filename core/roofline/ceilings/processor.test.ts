@@ -65,6 +65,9 @@ describe('ceilings of a processor', () => {
     expect(missing).toEqual([{ impl: 'scalar', threads: 2 }, { impl: 'avx2', threads: 2 }])
     expect(new Set(ceilingPlan(device, { choices: missing, only: true }).map(({ kind }) => kind.split('@')[1]))).toEqual(new Set(['scalar/2', 'avx2/2']))
     expect(ceilingPlan(device, { choices: [{ impl: 'avx2', threads: 16 }], only: true }).map(({ kind }) => kind)).toContain('flops:f32')
+    // One that is too uncertain to use is measured again.
+    const uncertain = known.map((one) => ({ ...one, low: one.value / 2, high: 500 * one.value }))
+    expect([known, uncertain].map((all) => unmeasuredChoices(device, [on(known[0]!.result.case.impl, known[0]!.result.case.threads!)], all).length)).toEqual([0, 1])
     expect([unmeasuredChoices(device, [], []), unmeasuredChoices(testGpu(), [on('kernel', 1)], [])]).toEqual([[], []])
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../stats/random'
 import { testDevice, testResult } from '../../testing'
 import { roofline, roofsOf } from '../roofline'
-import { ceilingOf, ceilingPlan, intervalOf } from '.'
+import { ceilingOf, ceilingPlan, intervalOf, unusableText } from '.'
 import { quickCalls } from './quick-calls'
 
 const copy = ceilingPlan(testDevice()).find(({ kind }) => kind === 'copy')!.case
@@ -62,5 +62,16 @@ describe('the ceiling of a processor under load', () => {
     const share = (medianNs: number) => roofline({ bytes, flops: 0, medianNs }, roofsOf(ceilings, copy))!
     expect(share(1.01e6).efficiency).toBeLessThanOrEqual(1.01)
     expect(share(0.4e6)).toMatchObject({ efficiency: expect.closeTo(2.5, 1) as number, flag: expect.stringContaining('the ceiling was measured too low') as string })
+  })
+
+  it('bounds nothing where contention left its interval as wide as itself, and says so', () => {
+    // One call in 30 was left alone.
+    const contended = ceilingOf(testDevice(), { ...result, samplesNs: [1e6, ...Array.from({ length: 29 }, (_, i) => 4e8 + 1e6 * i)] })!
+    expect(roofsOf([contended], copy)).toEqual({})
+    expect(unusableText(contended)).toBe('Too uncertain to use: the 95 % CI is wider than ±50.0 %. Measure the ceilings again on an idle machine.')
+    // A wide interval below the value leaves it standing.
+    const usable = ceilingOf(testDevice(), { ...result, samplesNs: [1e6, 1.01e6, ...Array.from({ length: 28 }, (_, i) => 4e6 + 1e4 * i)] })!
+    expect(roofsOf([usable], copy).bytesPerSecond).toBeCloseTo(usable.value, 0)
+    expect(unusableText(usable)).toBeUndefined()
   })
 })

@@ -35,3 +35,7 @@ test('copies are listed by working set with a column per device', () => {
   ])
   expect(copyTable([ceiling('copy', 1)])).toBeUndefined()
 })
+
+test('a ceiling that bounds nothing says so in its note', () => {
+  expect(ceilingTable([ceiling('copy', 6e7, { low: 5e7, high: 3e10 })])).toContain('Too uncertain to use: the 95 % CI is wider than ±50.0 %. Measure the ceilings again on an idle machine.')
+})

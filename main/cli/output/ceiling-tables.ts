@@ -1,4 +1,4 @@
-import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, copyCurve, intervalOf, launchShare, NOTABLE_LAUNCH, type KnownCeiling } from '@core/roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, copyCurve, intervalOf, launchShare, NOTABLE_LAUNCH, unusableText, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatInterval, formatPercent } from '@core/units'
@@ -44,10 +44,10 @@ export function ceilingTable(ceilings: readonly KnownCeiling[]): string {
   ])
 }
 
-/** What speaks against a figure: another driver, or a launch that takes much of the copy. */
+/** What speaks against a figure: an interval too wide, another driver, or a launch that takes much of the copy. */
 function noteOf(ceiling: KnownCeiling, ceilings: readonly Ceiling[]): string {
   const launch = ceilingKind(ceiling.kind).is === 'cache' ? (launchShare(ceiling, ceilings) ?? 0) : 0
-  return [ceiling.stale && `stale: ${ceiling.stale}`, launch >= NOTABLE_LAUNCH && `launching takes ${formatPercent(launch)} of that copy`].filter(Boolean).join('; ')
+  return [unusableText(ceiling), ceiling.stale && `stale: ${ceiling.stale}`, launch >= NOTABLE_LAUNCH && `launching takes ${formatPercent(launch)} of that copy`].filter(Boolean).join('; ')
 }
 
 function published(ceiling: KnownCeiling, text: (value: number) => string): string {

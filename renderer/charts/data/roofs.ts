@@ -1,11 +1,11 @@
 import { DTYPES } from '@core/case'
 import type { BenchmarkCase } from '@core/case'
-import { ceilingKind, choiceTitle, flopsKind, splitKind, type KnownCeiling, type ProcessorChoice } from '@core/roofline/ceilings'
+import { ceilingKind, choiceTitle, flopsKind, isUsable, splitKind, type KnownCeiling, type ProcessorChoice } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 
-/** The ceilings that are roofs: copy bandwidth and peak rates, of the whole device and of single levels and thread counts. Launches, caches and single copies are none. */
+/** The ceilings that are roofs: copy bandwidth and peak rates, of the whole device and of single levels and thread counts. Launches, caches, single copies and ceilings that are too uncertain are none. */
 export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
-  ceilings.flatMap(({ device, deviceName, kind: whole, value, unit, stale }) => {
+  ceilings.filter(isUsable).flatMap(({ device, deviceName, kind: whole, value, unit, stale }) => {
     const { base: kind, choice } = splitKind(whole)
     return unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(choice ? { choice } : {}), ...(stale === undefined ? {} : { stale }) }] : []
   })
@@ -35,7 +35,7 @@ export const roofOfCase = (roofs: readonly Roof[], c: Pick<BenchmarkCase, 'devic
 
 /** Measured bandwidths of caches (`kind` is `L2`), of the whole device and of single levels and thread counts, for slopes of the roofline. */
 export const cacheRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
-  ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }): Roof[] => {
+  ceilings.filter(isUsable).flatMap(({ device, deviceName, kind, value, unit, stale }): Roof[] => {
     const { base, choice } = splitKind(kind)
     const cache = ceilingKind(base)
     return cache.is === 'cache' && cache.access === 'copy' && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(choice ? { choice } : {}), ...(stale === undefined ? {} : { stale }) }] : []

@@ -1,7 +1,7 @@
 import type { Device } from '@core/backend'
 import { selfCheckSeconds } from '@core/compare'
 import { PRESETS } from '@core/measure/settings'
-import { baseTitle, ceilingCases, ceilingKind, ceilingSettings, ceilingValue, choiceTitle, compareKinds, intervalOf, launchShare, levelsOf, NOTABLE_LAUNCH, passedBytes, splitKind, type KnownCeiling, type ProcessorChoice } from '@core/roofline/ceilings'
+import { baseTitle, ceilingCases, ceilingKind, ceilingSettings, ceilingValue, choiceTitle, compareKinds, intervalOf, isUsable, launchShare, levelsOf, NOTABLE_LAUNCH, passedBytes, splitKind, unusableText, type KnownCeiling, type ProcessorChoice } from '@core/roofline/ceilings'
 import { datasheetOf, datasheetValue } from '@core/roofline/datasheet'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Ceiling } from '@core/session/types'
@@ -21,6 +21,8 @@ export interface CeilingRow {
   measuredAt: string
   driver?: string
   stale?: string
+  /** Why it bounds no result. */
+  unusable?: string
   grade?: string
   /** Share of the call that launching takes, where it is much: the cache itself is faster. */
   launch?: string
@@ -62,6 +64,7 @@ export function ceilingRows(ceilings: readonly KnownCeiling[]): CeilingRow[] {
       const { low, high } = intervalOf(ceiling)
       const launch = ceilingKind(kind).is === 'cache' ? (launchShare(ceiling, ceilings) ?? 0) : 0
       const note = noteOf(ceiling, launch)
+      const unusable = unusableText(ceiling)
       return {
         kind,
         title: baseTitle(splitKind(kind).base),
@@ -71,6 +74,7 @@ export function ceilingRows(ceilings: readonly KnownCeiling[]): CeilingRow[] {
         measuredAt,
         ...(driver === undefined ? {} : { driver }),
         ...(stale === undefined ? {} : { stale }),
+        ...(unusable === undefined ? {} : { unusable }),
         ...(result.grade === undefined ? {} : { grade: result.grade }),
         ...(note === undefined ? {} : { note }),
         ...(launch >= NOTABLE_LAUNCH ? { launch: formatPercent(launch) } : {}),
@@ -93,13 +97,17 @@ export function ceilingGroups(ceilings: readonly KnownCeiling[]): CeilingGroup[]
 /** What each limit of each level and thread count is; a cell says its interval and date on hover. */
 export interface ChoiceTable {
   columns: { kind: string; title: string }[]
-  rows: { title: string; cells: ({ value: string; hover: string } | undefined)[] }[]
+  /** Why those marked bound no result; absent where none is marked. */
+  unusable?: string
+  rows: { title: string; cells: ({ value: string; hover: string; unusable?: true } | undefined)[] }[]
 }
 
 /** Groups as a table: caches from small to large after the memory, then the peak and the launch. */
 export function choiceTable(groups: readonly CeilingGroup[]): ChoiceTable {
   const kinds = [...new Set(groups.flatMap(({ ceilings }) => ceilings.map(({ kind }) => splitKind(kind).base)))].sort(compareKinds)
+  const unusable = groups.flatMap(({ ceilings }) => ceilings.map(unusableText)).find((text) => text !== undefined)
   return {
+    ...(unusable === undefined ? {} : { unusable }),
     columns: kinds.map((kind) => ({ kind, title: SHORT_TITLES[kind] ?? baseTitle(kind).replace(/^(L\d\w?) bandwidth$/, '$1 copy').replace(' bandwidth', '') })),
     rows: groups.map(({ title = '', ceilings }) => ({
       title,
@@ -107,7 +115,7 @@ export function choiceTable(groups: readonly CeilingGroup[]): ChoiceTable {
         const found = ceilings.find((one) => splitKind(one.kind).base === kind)
         if (!found) return undefined
         const { low, high } = intervalOf(found)
-        return { value: ceilingValue(found), hover: `95 % CI ${formatInterval(found.value, low, high)}, measured ${found.measuredAt.slice(0, 10)}${found.stale === undefined ? '' : `. Stale: ${found.stale}`}` }
+        return { value: ceilingValue(found), hover: `95 % CI ${formatInterval(found.value, low, high)}, measured ${found.measuredAt.slice(0, 10)}${found.stale === undefined ? '' : `. Stale: ${found.stale}`}`, ...(isUsable(found) ? {} : { unusable: true }) }
       }),
     })),
   }

@@ -72,7 +72,7 @@ it('summarizes the limits of the devices and the causes of grades below A', asyn
   await vi.advanceTimersByTimeAsync(60_000)
   const summary = mount(TourSummary, { props: { sessionId: run.sessionId! } })
   await flushPromises()
-  expect(summary.text()).toMatch(/Copy bandwidth\s*[\d.]+ TB\/s, [\d.]+ % of the datasheet/)
+  expect(summary.text()).toMatch(/Copy bandwidth\s*[\d.]+ TB\/s <?±[\d.]+ %, [\d.]+ % of the datasheet/)
   expect(summary.text()).toMatch(/\d+ A, \d+ B, \d+ C\./)
   expect(summary.findAll('[aria-label="Causes of grades below A"] li').length).toBeGreaterThan(0)
   expect(api.calls.filter(({ channel }) => channel === 'sessions:result').length).toBeGreaterThan(0)
