@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from '../../case'
+import { cleanSamples } from '../../measure/result/labels'
 import type { Result } from '../../result'
 import type { SessionFile, Environment } from '../../session/types'
 import type { Claim } from '../shared/contradictions'
@@ -15,9 +16,10 @@ function cacheOf({ name, bytes, instances }: { name: string; bytes: number; inst
   return level === undefined ? [] : [{ type: CACHE_TYPES[kind!] ?? 'Unified', level: Number(level), size: bytes, num_sharing: Math.max(1, Math.floor(logicalCpus / instances)) }]
 }
 
-/** A row for each sample, as if it were a repetition, and the aggregates over them; a result that is not ok says why instead. */
+/** A row for each sample on which the statistics rest, as if it were a repetition, and the aggregates over them; a result that is not ok says why instead. */
 function rowsOf(result: Result): object[] {
-  const { samplesNs, summary } = result
+  const { summary } = result
+  const samplesNs = cleanSamples(result)
   const name = caseName(result.case)
   const common = { run_name: name, repetitions: Math.max(1, samplesNs.length || (summary?.count ?? 1)), threads: result.case.threads ?? 1 }
   const timed = (ns: number) => ({ real_time: ns, cpu_time: ns, time_unit: 'ns', ...(result.bytes > 0 && ns > 0 ? { bytes_per_second: (result.bytes / ns) * 1e9 } : {}) })
@@ -43,7 +45,7 @@ function exportGoogleBenchmark({ session, environment, results }: SessionFile): 
 
 /** Read by Google Benchmark's own tools (tools/compare.py) and by services that track benchmarks. */
 const format: FileFormat = {
-  id: 'google-benchmark', title: 'Google Benchmark', description: 'JSON of Google Benchmark: every sample as a repetition, for its tools and services that track benchmarks', extension: 'json',
+  id: 'google-benchmark', title: 'Google Benchmark', description: 'JSON of Google Benchmark: every sample that counts as a repetition, for its tools and services that track benchmarks', extension: 'json',
   exportSession: exportGoogleBenchmark, importSession: importGoogleBenchmark,
 }
 export default format
