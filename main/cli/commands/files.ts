@@ -11,12 +11,14 @@ import type { Context } from '../context'
 
 const writable = () => FORMATS.filter((format) => format.exportSession)
 
-/** The format that was asked for, else the one the file's extension means, else JSON. */
-function formatFor(asked: string | undefined, out: string): string {
+/** The format that was asked for, else the one the file's extension means; JSON for stdout. Throws a UsageError for an extension of no format. */
+export function formatFor(asked: string | undefined, out: string): string {
   if (asked !== undefined) return pickOne('format', asked, writable().map((format) => format.id))
+  if (out === '-') return 'json'
   const fitting = writable().filter((format) => out.toLowerCase().endsWith(`.${format.extension}`))
+  if (fitting.length === 0) throw new UsageError(`--out ${out}: no format has this extension; expected ${[...new Set(writable().map(({ extension }) => `.${extension}`))].sort().join(', ')}, or --format with one of ${writable().map(({ id }) => id).join(', ')}`)
   // Several formats share an extension; the one that is called like it is meant.
-  return (fitting.find((format) => format.id === format.extension) ?? fitting[0])?.id ?? 'json'
+  return (fitting.find((format) => format.id === format.extension) ?? fitting[0]!).id
 }
 
 /** `opscope export`: a session as a file, or to stdout for `-`. */
