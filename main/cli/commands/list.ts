@@ -3,7 +3,8 @@ import { FORMATS, formatInfo } from '@core/formats/registry'
 import { presetSettings } from '@core/measure/settings'
 import { OPS } from '@core/ops/registry'
 import { suitePlan, SUITES } from '@core/suites'
-import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
+import { SIZE_FORMS } from '@core/ops/forms'
+import { SIZE_PRESETS } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { picksText } from '@core/sweep/summary'
@@ -27,13 +28,7 @@ export async function list(context: Context, what: string, options: ListOptions)
     case 'sizes':
       if (options.json) context.printJson(SIZE_PRESETS)
       else
-        context.print(
-          table(SIZE_PRESETS, [
-            { title: 'preset', cell: (p) => p.id },
-            ...['vector', 'matrix', 'gemm'].map((form) => ({ title: form, cell: (p: SizePreset) => p.sizes[form] ?? '' })),
-            { title: 'what', cell: (p) => p.summary },
-          ]),
-        )
+        context.print(sizeTables())
       return 0
     case 'suites':
       return listSuites(context, options)
@@ -48,6 +43,13 @@ export async function list(context: Context, what: string, options: ListOptions)
       listFormats(context, options)
       return 0
   }
+}
+
+/** The presets, and below them what each one is for every form of sizes. */
+export function sizeTables(): string {
+  const sizes = SIZE_FORMS.flatMap((form) => SIZE_PRESETS.map((preset, i) => ({ form: i === 0 ? form.id : '', preset: preset.id, text: preset.sizes[form.id] ?? '' })))
+  const presets = table(SIZE_PRESETS, [{ title: 'preset', cell: (p) => p.id }, { title: 'what', cell: (p) => p.summary }])
+  return `${presets}\n\n${table(sizes, [{ title: 'form', cell: (s) => s.form }, { title: 'preset', cell: (s) => s.preset }, { title: 'sizes', cell: (s) => s.text }])}`
 }
 
 /** Every operation, and for which dtypes each implementation here has it. */
