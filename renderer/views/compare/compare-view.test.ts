@@ -136,6 +136,15 @@ describe('inside one session', () => {
     expect(wrapper.find('[role=table]').text()).not.toContain('Energy ratio')
   })
 
+  it('names sides in its sentence as the chips do: short', async () => {
+    answer = () => comparison([], { sessions: comparison([]).sessions.map((session) => ({ ...session, value: `${session.value ?? ''} Intel(R) Xeon(R) Processor` })) })
+    await open('/compare?within=session-2&axis=impl')
+    const text = wrapper.find('[data-testid=comparison-answer]').text()
+    expect(text).toContain('Intel Xeon and ')
+    expect(text).not.toContain('(R)')
+    expect(text).toContain('have no case in common')
+  })
+
   it('marks verdicts below the noise floor of their device, and no others', async () => {
     const floor = (device: string, ratioP95: number) => ({ backend: device, device, deviceName: `The ${device}`, measuredAt: '2026-01-01T00:00:00Z', pairs: 24, falseVerdicts: 0, ratioP50: 0.002, ratioP95, sessionId: 's' })
     answer = () => comparison([cell({}), cell({ speedup: 1 / 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })

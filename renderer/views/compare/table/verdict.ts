@@ -63,7 +63,7 @@ export function floorAbove(comparison: Comparison, row: Row, i: number): NoiseFl
   return floorsOf(comparison, row, i).filter((floor) => floor.ratioP95 > away).sort((x, y) => y.ratioP95 - x.ratioP95)[0]
 }
 
-export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.backend} ${floor.deviceName}: 95 % of identical cases differed by less than ${formatPercent(floor.ratioP95)}.`
+export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.backend} ${shortHardware(floor.deviceName)}: 95 % of identical cases differed by less than ${formatPercent(floor.ratioP95)}.`
 
 export interface Fact {
   name: string
