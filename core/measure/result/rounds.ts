@@ -1,6 +1,7 @@
 import type { Result, SampleLabel } from '../../result'
 import { median, quantile } from '../../stats/descriptive'
 import { relativeInterval, summarize } from '../../stats/summarize'
+import { stillText } from '../sampling/stopping'
 import type { MeasureSettings } from '../settings'
 import { gradeOf, SLOWED } from './grade'
 import { bestProbe, chooseSamples, cleanSamples, labelSamples } from './labels'
@@ -100,7 +101,7 @@ export function joinRounds(given: readonly RoundPart[], group: number, settings:
   const relativeCi = relativeInterval(summary.ciLowNs === undefined || summary.ciHighNs === undefined ? undefined : { low: summary.ciLowNs, high: summary.ciHighNs }, summary.medianNs)
   const converged = relativeCi !== undefined && relativeCi <= settings.relativeCi
   const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
-  const reached = relativeCi === undefined ? 'too few samples for a CI of the time' : `95 % CI of the time ${converged ? 'within' : 'still'} ±${percent(converged ? settings.relativeCi : relativeCi)}`
+  const reached = relativeCi === undefined ? 'too few samples for a CI of the time' : `95 % CI of the time ${converged ? `within ±${percent(settings.relativeCi)}` : stillText(relativeCi)}`
   const stopReason = `${rounds.numbers.length} interleaved rounds, ${reached}`
   const { grade, reasons } = gradeOf({
     summary, samplesNs: counted, taken: count, labels, choice, converged, stopReason, tickNs, inner, settled: true,

@@ -1,6 +1,7 @@
 import { quantileOfSorted, sorted } from '../../stats/descriptive'
 import { serialIntervalOf } from '../../stats/serial'
 import { relativeInterval } from '../../stats/summarize'
+import { formatHalfWidth, withoutLocale } from '../../units'
 import type { MeasureSettings } from '../settings'
 
 /** What a stopping rule may look at after each batch. */
@@ -62,6 +63,8 @@ const STALLED = 0.92
 const PATIENCE = 8
 
 const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
+/** `still ±3304 %`, with the digits that the interval has elsewhere; of no locale, since the text is kept with the result. */
+export const stillText = (relativeCi: number): string => `still ${withoutLocale(() => formatHalfWidth(relativeCi))}`
 
 /** What counts towards the least time: flushes and launches too, so that a 2 us case with a long flush ends. */
 const spent = (p: SamplingProgress) => Math.max(p.measuredSeconds, p.elapsedSeconds)
@@ -106,7 +109,7 @@ export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi'
       if (enough && relativeCi !== undefined && relativeCi <= settings.relativeCi) {
         return { stop: true, converged: true, reason: `95 % CI within ±${percent(settings.relativeCi)}`, ...known }
       }
-      const reached = relativeCi === undefined ? 'too few samples for a CI' : `95 % CI still ±${percent(relativeCi)}`
+      const reached = relativeCi === undefined ? 'too few samples for a CI' : `95 % CI ${stillText(relativeCi)}`
       if (timeUp) return { stop: true, converged: false, reason: `time limit of ${settings.maxSeconds} s reached, ${reached}`, ...known }
       if (count >= MAX_SAMPLES) return { stop: true, converged: false, reason: `sample limit of ${MAX_SAMPLES} reached, ${reached}`, ...known }
       if (relativeCi === undefined) return { stop: false }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom, normal } from '../../stats/random'
+import { formatHalfWidth } from '../../units'
 import { PRESETS } from '../settings'
-import { criterionFor, fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, type Decision, type StoppingCriterion } from '../sampling/stopping'
+import { criterionFor, fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, stillText, type Decision, type StoppingCriterion } from '../sampling/stopping'
 
 const settings = { relativeCi: 0.02, minSamples: 10, minSeconds: 0.1, maxSeconds: 1 }
 
@@ -47,6 +48,9 @@ describe('relative-ci', () => {
   test('the time limit ends a case as not converged, with the width it reached', () => {
     const { decision } = play(relativeCiCriterion({ ...settings, relativeCi: 1e-5 }), bell(1e6, 0.2), { batch: 50 })
     expect(decision).toMatchObject({ stop: true, converged: false, reason: expect.stringMatching(/time limit of 1 s reached, 95 % CI still ±\d/) })
+    // As the details write the same interval beside it.
+    expect(decision).toMatchObject({ reason: expect.stringContaining(`still ${formatHalfWidth(decision.relativeCi)}`) as string })
+    expect(stillText(33.043)).toBe('still ±3304 %')
   })
 
   test('samples that drift without end stop when the interval no longer narrows, long before the limit', () => {
