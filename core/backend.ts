@@ -70,6 +70,8 @@ export const deviceSchema = z.object({
   driver: z.string().optional(),
   /** Caches that a case on the whole device can use, smallest first; bytes of all instances together (L1 of every core). */
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
+  /** False where it has no energy counter that can be read; absent where that is not known. */
+  energyCounter: z.boolean().optional(),
   /** How many times as long as estimated its cases took on this machine, by kind (core/sweep/estimate.ts); not kept with sessions. */
   paces: z.record(z.string(), z.number().positive()).optional(),
   /** A processor of a virtual machine: other guests may share its cores and caches. */

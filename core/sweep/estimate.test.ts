@@ -37,6 +37,15 @@ describe('an estimate', () => {
     expect(estimateSeconds([one, rival], { ...rounds, minSeconds: 2 })).toBeGreaterThan(2 * estimateSeconds([one, rival], rounds))
   })
 
+  it('has energy windows for devices with an energy counter, and where it is not known whether there is one', () => {
+    const more = (change?: Parameters<typeof testDevice>[0]) => {
+      const devices = change ? [testDevice(change)] : []
+      return estimateSeconds([testCase()], { ...quick, energy: true }, [], devices) - estimateSeconds([testCase()], quick, [], devices)
+    }
+    expect([more(), more({}), more({ energyCounter: true })]).toEqual([expect.closeTo(13.2), expect.closeTo(13.2), expect.closeTo(13.2)])
+    expect([more({ energyCounter: false }), more({ software: true })]).toEqual([0, 0])
+  })
+
   it('uses the measured speed of the device', () => {
     const large = { params: { n: 2 ** 26 } }
     expect(seconds(large, quick, [copyCeiling(1e9)])).toBeGreaterThan(seconds(large, quick, [copyCeiling(1e12)]))

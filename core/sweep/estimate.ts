@@ -60,6 +60,12 @@ function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readon
   return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(peakKindOf(c)) ?? value('flops:f32') ?? base.flopsPerSecond }
 }
 
+/** Whether the device of a case has an energy counter, as far as that is known: without one no energy is measured. */
+function countsEnergy(c: BenchmarkCase, devices: readonly Device[]): boolean {
+  const on = devices.find((device) => device.backend === c.backend && device.id === c.device)
+  return on === undefined || (on.energyCounter !== false && !on.software)
+}
+
 /** Expected wall time of one case in seconds: open and fill, verify twice, warm up, sample; at the pace of such cases on this machine (Device.paces). */
 export function estimateCaseSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[] = [], devices: readonly Device[] = []): number {
   const on = devices.find((device) => device.backend === c.backend && device.id === c.device)
@@ -88,7 +94,7 @@ function plainSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: rea
   const warmUp = Math.min(settings.maxWarmupSeconds, Math.max(0.03, 10 * call))
   const open = rates.openSeconds + bytes * rates.fillSecondsPerByte
   const sampling = takesRounds(settings) && processorOf(c.device) === 'cpu' ? roundsSeconds(settings, call, flush, open) : samplingSeconds(settings, call, flush, c.mode === 'cold')
-  return open + verify + warmUp + sampling + (settings.energy ? ENERGY_SECONDS : 0)
+  return open + verify + warmUp + sampling + (settings.energy && countsEnergy(c, devices) ? ENERGY_SECONDS : 0)
 }
 
 /** Passes that rounds take as a rule. */

@@ -128,13 +128,28 @@ class NativePreparedCase implements PreparedCase {
 
 /** One half of the addon as a Backend. */
 export class NativeBackend implements Backend {
+  /** Whether a device has an energy counter, by id and name. */
+  readonly #energyCounters = new Map<string, boolean>()
+
   constructor(
     private readonly addon: NativeAddon,
     readonly id: 'cpu' | 'cuda',
   ) {}
 
   async devices(): Promise<Device[]> {
-    return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id)))
+    return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id))).map((device) => (device.available.ok && !this.#countsEnergy(device) ? { ...device, energyCounter: false } : device))
+  }
+
+  /** Devices are listed often, and opening a counter takes a while: asked once for each. */
+  #countsEnergy({ id, name }: Device): boolean {
+    const key = `${id} ${name}`
+    const known = this.#energyCounters.get(key) ?? !('reason' in this.#energyMeter(deviceIndex(id)))
+    this.#energyCounters.set(key, known)
+    return known
+  }
+
+  #energyMeter(device: number) {
+    return energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: device }, this.id === 'cuda')
   }
 
   async open(problem: Problem, alive: () => void = () => undefined, beside?: PreparedCase): Promise<PreparedCase> {
@@ -143,7 +158,7 @@ export class NativeBackend implements Backend {
     return new NativePreparedCase(
       await this.#opened(spec, alive, beside instanceof NativePreparedCase ? beside.native : undefined),
       problem,
-      () => energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: spec.device }, this.id === 'cuda'),
+      () => this.#energyMeter(spec.device),
     )
   }
 
