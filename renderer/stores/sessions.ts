@@ -8,7 +8,7 @@ import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@co
 import type { SessionSummary, Environment, Session } from '@core/session/types'
 import { formatBytes, formatInteger } from '@core/units'
 import { call, listen } from '../lib/api'
-import { tellingDates } from '../lib/session-words'
+import { shortList, tellingDates } from '../lib/session-words'
 import { useCaptures } from '../views/capture/captures'
 import { useNotices } from './notices'
 import { NO_ROWS, type RowSource } from './rows/result-rows'
@@ -18,6 +18,9 @@ const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 
 /** Address of a session's view. */
 const viewOf = (id: string) => `/session/${encodeURIComponent(id)}`
+
+/** The name of the file in `a.json: why it was not read`; a name may hold a colon itself, before its extension. */
+const fileOf = (problem: string): string => /^.*?\.\w+(?=: )|^[^:]+/.exec(problem)?.[0] ?? problem
 
 /** The history list and what can be done with its sessions. */
 export const useSessions = defineStore('sessions', () => {
@@ -186,7 +189,7 @@ export const useSessions = defineStore('sessions', () => {
     if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.`, ...(fresh.length === 1 ? { open: viewOf(fresh[0]!.id) } : {}) })
     if (again.length) notices.show({ level: 'warning', message: again.length === 1 ? `“${again[0]!.name}” was already in the history. It is there twice now.` : `${again.length} of these sessions were already in the history. They are there twice now.`, undo: undoMade(again) })
     notices.contradictions(warnings)
-    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? `Import failed: ${problems[0]!.replace(/\.$/, '')}. Nothing was imported from this file: export it again, or choose another one.` : `Import failed: ${problems.length} files. Nothing was imported from them.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
+    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? `Import failed: ${problems[0]!.replace(/\.$/, '')}. Nothing was imported from this file: export it again, or choose another one.` : `Import failed: ${shortList(problems.map(fileOf))}. Nothing was imported from these ${problems.length} files.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
     if (imported.length || problems.length) await load()
     return imported
   }
