@@ -10,7 +10,7 @@ import { identityOf, MisplacedError } from './database/sqlite'
 import { caseHistory } from './queries/case-history'
 import { Cases, Results, lastTook } from './queries/results'
 import { ceilings, noiseFloors, putCeiling, putNoiseFloor } from './queries/limits'
-import { Contents, isFailure, findSessions, findSuiteSessions, insertSession, loadSession, sessionRow, summaryOf, withCeilings, type SessionRow } from './queries/sessions'
+import { Contents, isFailure, findSessions, findSuiteSessions, insertSession, loadSession, measuredOps, sessionRow, summaryOf, withCeilings, type SessionRow } from './queries/sessions'
 import { query, type Database } from './database/database'
 import { MaintenanceError, swapIn } from './maintenance/backup'
 import { openDatabase } from './database/open'
@@ -93,6 +93,11 @@ export class SqliteHistory implements History {
     const { changes } = this.db.run(query.updateTable('sessions').set({ state, owner }).where('id', '=', sessionId))
     this.#mustBeInPlace()
     if (changes === 0) throw new NotFoundError(`There is no session “${sessionId}” in the history.`)
+    if (state !== 'stopped' && state !== 'cancelled') return
+    // Of the operations that were planned the list shows those that were measured.
+    const ops = measuredOps(this.db, sessionId)
+    if (ops.length > 0) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(ops) }).where('id', '=', sessionId))
+    this.#writing.delete(sessionId)
   }
 
   setPlanned(sessionId: string, planned: number): void {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { z } from 'zod'
 import { machineOf } from '@core/analysis/case-history'
 import type { BenchmarkCase } from '@core/case'
@@ -153,6 +153,21 @@ export function purge(db: Database, beforeMs: number): void {
       for (const body of bodies) remove.run(body)
     })
   }
+}
+
+/** The operations of which a session has results, in the order measured. */
+export function measuredOps(db: Database, sessionId: string): string[] {
+  const rows = db.all<{ op: string | null }>(
+    query
+      .selectFrom('results')
+      .innerJoin('sessions', 'sessions.key', 'results.session')
+      .innerJoin('cases', 'cases.key', 'results.case_key')
+      .where('sessions.id', '=', sessionId)
+      .select(sql<string | null>`case when json_valid(cases.json) then json_extract(cases.json, '$.op') end`.as('op'))
+      .groupBy('op')
+      .orderBy((eb) => eb.fn.min('results.position')),
+  )
+  return rows.flatMap(({ op }) => op ?? [])
 }
 
 /** Whether a result counts as failed: everything that was tried and gave no right measurement. */
