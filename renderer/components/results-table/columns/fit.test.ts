@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { MODES } from '@core/case'
-import { COLUMNS } from './columns'
+import { COLUMNS, findColumn } from './columns'
 import { fitColumns, withHead } from './fit'
 
 const columns = COLUMNS.filter(({ optional }) => !optional).map((column) => ({ column, width: column.width }))
@@ -28,6 +28,18 @@ it('leaves out what is the same in all rows, then the speedup, where the picks a
   expect(strip.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(450)
   expect(fitColumns(columns, 480, new Set(), (id) => id === 'op').map(({ column }) => column.id)).toEqual(['shape', 'dtype', 'backend', 'mode', 'median'])
   expect(fitColumns(columns, 650, new Set(), () => true).map(({ column }) => column.id)).toContain('mode')
+})
+
+it('leaves out a speedup without a figure in any row before columns that answer, unless it is sorted or filtered by', () => {
+  const torch = findColumn('speedup:cpu/avx512')!
+  const against = columns.map((one) => (one.column.id === 'speedup' ? { column: torch, width: torch.width } : one))
+  const shown = (empty: boolean, kept: string[] = []) => fitColumns(against, 900, new Set(kept), () => false, (id) => empty && id === torch.id).map(({ column }) => column.id)
+  expect(shown(false)).toContain(torch.id)
+  expect(shown(true)).not.toContain(torch.id)
+  expect(shown(true).length).toBeGreaterThanOrEqual(shown(false).length)
+  expect(shown(true, [torch.id])).toContain(torch.id)
+  // Where all columns fit, it stays.
+  expect(fitColumns(against, 5000, new Set(), () => false, () => true)).toHaveLength(against.length)
 })
 
 it('gives a header room for its words, but not where the user has set the width', () => {

@@ -1,5 +1,8 @@
+import { baselineOfId } from './speedup'
 import type { ShownColumn } from './use-columns'
 
+/** Left out before all others where no row has a figure in it: a column of dashes answers nothing. */
+const isExpendableWithoutFigures = (id: string) => baselineOfId(id) !== undefined || EXPENDABLE.some((one) => one === id)
 /** Left out in this order where a table has no room for all of its columns; what answers stays. */
 const EXPENDABLE = ['verified', 'threads', 'efficiency', 'flop-rate', 'bandwidth', 'status', 'ci', 'grade'] as const
 /** Left out after these where all rows have the same value, in this order. */
@@ -20,9 +23,9 @@ const NARROW: Readonly<Record<string, number>> = { op: 84, shape: 92, backend: 1
 /**
  * The columns that are drawn in so many px: all where they fit, else without those that say least, as few as it takes, and columns of words narrower.
  * Columns in `kept`, such as sorted ones, stay, and so do those that only the user's choice shows; what still does not fit scrolls. `same` has the columns
- * whose rows all have one value. A width of 0 is not known yet.
+ * whose rows all have one value, `empty` those in which no row has a figure. A width of 0 is not known yet.
  */
-export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: number, kept: ReadonlySet<string>, same: (id: string) => boolean = () => false): T[] {
+export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: number, kept: ReadonlySet<string>, same: (id: string) => boolean = () => false, empty: (id: string) => boolean = () => false): T[] {
   const fitted = [...columns]
   const slack = ({ column, width: has }: T) => (has === column.width ? Math.max(0, has - (NARROW[column.id] ?? has)) : 0)
   const total = () => fitted.reduce((sum, column) => sum + column.width, 0)
@@ -31,6 +34,7 @@ export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: 
     const at = fitted.findIndex(({ column }) => column.id === id)
     if (at >= 0 && fitted.length > 1 && !kept.has(id)) fitted.splice(at, 1)
   }
+  for (const { column: { id } } of columns) if (width > 0 && total() > width && isExpendableWithoutFigures(id) && empty(id)) leaveOut(id)
   for (const id of EXPENDABLE) if (width > 0 && total() > width) leaveOut(id)
   for (const id of EXPENDABLE_WHERE_SAME) if (width > 0 && least() > width && same(id)) leaveOut(id)
   for (const id of EXPENDABLE_AT_LAST) if (width > 0 && least() > width) leaveOut(id)
