@@ -40,6 +40,16 @@ const selected = () => [...(wrapper.props() as { selected: Set<string> }).select
 const key = (name: string, part: Record<string, unknown> = {}) => wrapper.find('[role=grid]').trigger('keydown', { key: name, ...part })
 
 describe('ResultsTable', () => {
+  it('without rows fills the height below its head, so that nothing scrolls', async () => {
+    await wrapper.setProps({ rows: new ResultRows() })
+    const grid = wrapper.find('[role=grid]')
+    expect(grid.classes()).toEqual(expect.arrayContaining(['flex', 'flex-col', 'overflow-x-hidden']))
+    expect(grid.element.lastElementChild!.className).toContain('flex-1')
+    await wrapper.setProps({ rows })
+    expect(grid.classes()).not.toContain('flex')
+    expect(grid.classes()).toContain('overflow-auto')
+  })
+
   it('draws only the rows near the visible ones and tells how many there are', () => {
     expect(bodyRows().length).toBeLessThan(60)
     expect(bodyRows().length).toBeGreaterThan(20)
