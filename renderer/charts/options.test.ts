@@ -7,11 +7,12 @@ import { distributionCsv, distributionOption, ecdf, drawnRange, histogram } from
 import { renderSvg } from './drawing/page/echarts'
 import { intervalText, tooltipHtml } from './drawing/option/frame'
 import { levelOf } from './roofline/caches'
-import { intensityOf, rooflineOption } from './roofline/chart'
+import rooflineChart, { intensityOf, rooflineOption } from './roofline/chart'
 import { groupSeries } from './data/series'
 import { chartTheme } from './drawing/theme/theme'
 import { preferredRate, throughputOption } from './throughput/chart'
 import { timeVsSizeCsv, timeVsSizeOption } from './time-vs-size/chart'
+import { drawOf } from './testing'
 import type { ChartPoint } from './data/points'
 import type { Roof } from './data/roofs'
 
@@ -91,6 +92,12 @@ describe('throughput', () => {
 })
 
 describe('roofline', () => {
+  it('offers to measure missing ceilings only where the devices of the session are', () => {
+    const note = (elsewhere: boolean) => drawOf(rooflineChart, [point(1024, 500)], { elsewhere }).note
+    expect(note(false)).toMatchObject({ text: 'No measured roofs', action: { title: 'Measure ceilings…' } })
+    expect(note(true)).toEqual({ text: 'No measured roofs', about: expect.stringContaining('Measure the ceilings on the machine of the session') as string })
+  })
+
   it('places a result at its intensity and rate under the roof', () => {
     const option = rooflineOption([{ name: 'one', series, roofs, datasheets: [] }], theme, none)!
     const scatter = option.series.find((s) => s.type === 'scatter')!

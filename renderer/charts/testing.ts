@@ -15,7 +15,7 @@ export function drawOf(unit: ChartUnit, points: readonly ChartPoint[], over: Par
   const { values: picked = {}, ...rest } = over
   const taken = unit.takes?.(points, picked) ?? points
   const base: Omit<ChartContext, 'values'> = {
-    id: 's', name: 'Session', all: taken, points: taken, others: [], roofs: [], datasheets: [], ceilings: [], selected: new Set(), theme: chartTheme('light'), size: { width: 900, height: 300 }, results: [], reading: false, ...rest,
+    id: 's', name: 'Session', all: taken, points: taken, others: [], roofs: [], datasheets: [], ceilings: [], elsewhere: false, selected: new Set(), theme: chartTheme('light'), size: { width: 900, height: 300 }, results: [], reading: false, ...rest,
   }
   const values = Object.fromEntries((unit.controls?.(base, picked) ?? []).map(({ id, options, preferred }) => [id, picked[id] ?? preferred ?? options[0]?.value ?? '']))
   return unit.draw({ ...base, values })

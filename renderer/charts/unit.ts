@@ -25,6 +25,8 @@ export interface ChartContext extends Layer {
   /** Sessions the user has laid over this one; empty for charts that take none. */
   others: readonly Layer[]
   ceilings: readonly KnownCeiling[]
+  /** Whether its devices are those of another machine, whose ceilings cannot be measured from here. */
+  elsewhere: boolean
   selected: ReadonlySet<string>
   theme: ChartTheme
   /** Place for the plot in px. */

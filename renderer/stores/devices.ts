@@ -26,6 +26,9 @@ export const useDevices = defineStore('devices', () => {
   const awaited = computed(() => (loading.value ? BACKENDS.map(({ id }) => id).filter((backend) => !devices.value.some((device) => device.backend === backend)) : []))
   const available = computed(() => devices.value.filter((device) => device.available.ok))
 
+  /** Whether one of these can be measured from here; a session of another machine has none. */
+  const hasAny = (list: readonly { id: string; name: string }[]) => list.some((one) => available.value.some(({ id, name }) => one.id === id && one.name === name))
+
   let askedAt = -Infinity
 
   /** Takes over devices unless nothing about them has changed, so that nobody plans anew for nothing. */
@@ -76,5 +79,5 @@ export const useDevices = defineStore('devices', () => {
   /** Of a remote device, while its machine is connected. */
   const activityOf = ({ backend, id }: Device) => activities.value.get(`${backend} ${id}`)
 
-  return { activityOf, devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, check, start }
+  return { activityOf, devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, hasAny, load, check, start }
 })

@@ -31,7 +31,7 @@ export default {
     const caches = cacheRoofs(context.ceilings)
     const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets, ...(i === 0 ? { caches } : {}) }))
     const option = rooflineOption(layers, context.theme, context.selected, context.size.width)
-    const remark = option && !limits.some(({ roofs }) => roofs.length) ? { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices.", action: { title: 'Measure ceilings…', command: 'view.devices' as const } } : note
+    const remark = option && !limits.some(({ roofs }) => roofs.length) ? noRoofs(context.elsewhere) : note
     return {
       option,
       empty: 'None of these operations does arithmetic, so they have no place on a roofline.',
@@ -40,6 +40,12 @@ export default {
     }
   },
 } satisfies ChartUnit
+
+/** A session of another machine offers no measurement: this machine's ceilings would not be its own. */
+const noRoofs = (elsewhere: boolean) =>
+  elsewhere
+    ? { text: 'No measured roofs', about: 'The session has no ceilings of its devices, which are not on this machine. Measure the ceilings on the machine of the session, then import its session again.' }
+    : { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices.", action: { title: 'Measure ceilings…', command: 'view.devices' as const } }
 
 /** FLOP per byte of minimum memory traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
 export const intensityOf = (point: ChartPoint): number => (point.bytes > 0 ? point.flops / point.bytes : 0)

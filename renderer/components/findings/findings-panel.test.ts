@@ -41,7 +41,11 @@ it('leads to the ceilings where efficiency is unavailable without them', async (
   const wrapper = mount(FindingsPanel, { props: { findings: [], live: false, selected: new Set<string>(), judged: false } })
   await wrapper.findAll('button').find((button) => button.text() === 'Measure ceilings…')!.trigger('click')
   expect(ran).toEqual(['devices'])
-  await wrapper.setProps({ judged: true })
+  // This machine cannot measure the ceilings of another.
+  await wrapper.setProps({ elsewhere: true })
+  expect(wrapper.text()).toContain('efficiency is unavailable')
+  expect(wrapper.text()).not.toContain('Measure ceilings…')
+  await wrapper.setProps({ judged: true, elsewhere: false })
   expect(wrapper.text()).not.toContain('Measure ceilings…')
   end()
 })

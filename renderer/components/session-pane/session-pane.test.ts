@@ -3,15 +3,29 @@ import { createPinia, setActivePinia } from 'pinia'
 import { expect, it, vi } from 'vitest'
 import { defineComponent, h, nextTick } from 'vue'
 import { createMemoryHistory, createRouter } from 'vue-router'
+import type { Device } from '@core/backend'
 import { testResult } from '@core/testing'
 import { blockOf } from '@core/session/rows'
 import { installMockApi } from '../../dev/mock-api'
+import { useDevices } from '../../stores/devices'
 import { ResultRows } from '../../stores/rows/result-rows'
 import SessionPane from './SessionPane.vue'
 
 vi.mock('../../charts/pane/ChartPane.vue', () => ({ __esModule: true, default: { render: () => null } }))
 vi.mock('../result-detail/ResultDetail.vue', () => ({ __esModule: true, default: { render: () => h('article') } }))
 const slots = defineComponent({ setup: (_, { slots }) => () => h('div', [slots['first']?.(), slots['second']?.()]) })
+
+it('tells the findings whether a device of the session can be measured from here', async () => {
+  setActivePinia(createPinia())
+  installMockApi({ empty: true })
+  await useDevices().load()
+  const mounted = (devices: Device[]) => mount(SessionPane, {
+    props: { rows: new ResultRows(), live: false, table: 'session', how: { preset: 'standard' as const }, findingsOpen: true, machine: { devices } },
+    global: { plugins: [createRouter({ history: createMemoryHistory(), routes: [{ path: '/', component: slots }] })], stubs: { SplitPane: slots, ResultsTable: true, FindingsPanel: true } },
+  }).getComponent({ name: 'FindingsPanel' }).props('elsewhere') as boolean
+  const [here] = useDevices().available
+  expect([mounted([here!]), mounted([{ ...here!, name: 'NVIDIA H300' }])]).toEqual([false, true])
+})
 
 it('shows the findings when asked for them beside open details, whether they were open below or not', async () => {
   setActivePinia(createPinia())
