@@ -139,10 +139,7 @@ describe('inside one session', () => {
   it('names sides in its sentence as the chips do: short', async () => {
     answer = () => comparison([], { sessions: comparison([]).sessions.map((session) => ({ ...session, value: `${session.value ?? ''} Intel(R) Xeon(R) Processor` })) })
     await open('/compare?within=session-2&axis=impl')
-    const text = wrapper.find('[data-testid=comparison-answer]').text()
-    expect(text).toContain('Intel Xeon and ')
-    expect(text).not.toContain('(R)')
-    expect(text).toContain('have no case in common')
+    expect(wrapper.find('[data-testid=comparison-answer]').text()).toMatch(/^[^(]*Intel Xeon and [^(]*have no case in common/)
   })
 
   it('marks verdicts below the noise floor of their device, and no others', async () => {
