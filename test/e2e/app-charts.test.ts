@@ -254,7 +254,7 @@ describe('charts of a real session', () => {
   it('says its answer in whole in a small window', async () => {
     await page.setViewportSize({ width: 1024, height: 700 })
     const answer = page.getByTestId('session-answer')
-    expect(await answer.innerText()).toMatch(/cuda kernel is fastest in 9 of 9 operations\.\s+1\.22x faster than webgpu wgsl \(geometric mean over 110 cases, 95 % CI .*\)[^]*grades: .* C/)
+    expect(await answer.innerText()).toMatch(/cuda kernel is fastest in 9 of 9 operations\.\s+1\.216x faster than webgpu wgsl \(geometric mean over 110 cases, 95 % CI .*\)[^]*grades: .* C/)
     const cut = () => answer.evaluate((whole) => [whole, ...whole.querySelectorAll<HTMLElement>('*')].filter((part) => part.clientWidth > 0 && (part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth)).map((part) => part.textContent))
     expect(await cut()).toEqual([])
     // The plot keeps its height, and the table the columns that answer.

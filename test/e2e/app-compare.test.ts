@@ -41,7 +41,7 @@ describe('a comparison of two sessions', () => {
     await dataRows(sessions(page)).nth(0).click()
     await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
     await page.getByRole('button', { name: /to compare them|Compare the selected/ }).click()
-    expect(await page.getByTestId('comparison-answer').innerText()).toMatch(/is 1\.2\dx slower than[\s\S]*geometric mean over 3 cases[\s\S]*▲ 0 faster\s*▼ 3 slower/)
+    expect(await page.getByTestId('comparison-answer').innerText()).toMatch(/is 1\.2\d+x slower than[\s\S]*geometric mean over 3 cases[\s\S]*▲ 0 faster\s*▼ 3 slower/)
     const plot = page.getByRole('group', { name: 'Forest plot' })
     await plot.getByRole('img', { name: /^Forest plot of speedups\./ }).waitFor()
     // All of a short plot is in sight.
@@ -199,7 +199,7 @@ describe('opscope compare', () => {
     const { status, out, err } = await compare(path, 'slow', '--format', 'markdown', '--fail-on', 'slower')
     expect(status).toBe(3)
     expect(err).toContain('3 cases are slower')
-    expect(out).toMatch(/^### Benchmark comparison\n\n\*\*slow\*\* is \*\*1\.2\dx slower\*\* than \*\*base\*\* \(geometric mean over 3 cases, 95 % CI 1\.\d+x to 1\.\d+x\): 0 faster, 3 slower, 0 same, 0 unclear\./)
+    expect(out).toMatch(/^### Benchmark comparison\n\n\*\*slow\*\* is \*\*1\.2\d+x slower\*\* than \*\*base\*\* \(geometric mean over 3 cases, 95 % CI 1\.\d+x to 1\.\d+x\): 0 faster, 3 slower, 0 same, 0 unclear\./)
     expect(out).toContain('#### Regressions (3)')
     expect(out).not.toContain(cli.folder)
     expect(await cli.json<unknown[]>('sessions')).toHaveLength(2)
