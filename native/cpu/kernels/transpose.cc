@@ -3,6 +3,8 @@
 // Blocks of 16 x 16 go through registers, as tiles of TILE x TILE: every cache line that is read or written is met while it is at
 // hand, whatever the distance of rows is. A thread takes strips of 16 rows of the output; blocks of BLOCK_ROWS rows of x are worked
 // on at a time, so that the lines of a strip's output that are begun are few.
+#include <cstring>
+
 #include "simd/map.h"
 #include "simd/transpose.h"
 
@@ -56,6 +58,21 @@ void transpose_part(const U* x, U* out, int64_t rows, int64_t cols, Range of_row
   }
 }
 
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+// Fewer columns than a tile has: tiles are read with what follows in the rows below, as far as x goes, and their first columns are kept.
+template <class U>
+void transpose_few_columns(const U* x, U* out, int64_t rows, int64_t cols, Range own) {
+  constexpr int64_t T = TILE<U>;
+  alignas(64) U tile[T * T];
+  int64_t r = own.begin;
+  for (; r + T <= own.end && (r + T - 1) * cols + T <= rows * cols; r += T) {
+    transpose_tile(x + r * cols, cols, tile, T);
+    for (int64_t c = 0; c < cols; c++) std::memcpy(out + c * rows + r, tile + c * T, sizeof(U) * T);
+  }
+  transpose_any(x + r * cols, cols, out + r, rows, own.end - r, cols);
+}
+#endif
+
 template <class U>
 void run(const Call& c) {
   const int64_t rows = c.dims[0], cols = c.dims[1];
@@ -63,8 +80,12 @@ void run(const Call& c) {
   const U* x = input<U>(c, 0);
   U* out = output<U>(c);
   // Along the longer side, so that every thread has a share.
-  if (cols >= rows) transpose_part(x, out, rows, cols, {0, rows}, part(cols, 2 * SIDE, c.thread, c.threads));
-  else transpose_part(x, out, rows, cols, part(rows, 2 * SIDE, c.thread, c.threads), {0, cols});
+  const Range own = part(cols >= rows ? cols : rows, 2 * SIDE, c.thread, c.threads);
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+  if (cols < TILE<U> && rows > cols) return transpose_few_columns(x, out, rows, cols, own);
+#endif
+  if (cols >= rows) transpose_part(x, out, rows, cols, {0, rows}, own);
+  else transpose_part(x, out, rows, cols, own, {0, cols});
 }
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
