@@ -1,7 +1,7 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
-import { adaptiveWindows } from './windows'
+import { adaptiveWindowOf, adaptiveWindows } from './windows'
 
 /** Elements of a window from which on threads share it, and threads beside each other and in all that do. */
 const SHARED = 16
@@ -27,14 +27,7 @@ export function sharedPooling(shape: KernelShape, [planes, height, width, outHei
 ${reduction('all', lanes, join, shape.subgroups)}
 ${adaptiveWindows('h', height, outHeight)}${adaptiveWindows('w', width, outWidth)}${entry(`  let wanted = group * ${THREADS / lanes}u + lane / ${lanes}u;
   let i = min(wanted, dim(0u) - 1u);
-  let column = i % ${outWidth}u;
-  let row = i / ${outWidth}u % ${outHeight}u;
-  let plane = i / ${outWidth * outHeight}u;
-  let top = first_h(row);
-  let bottom = end_h(row);
-  let left = first_w(column);
-  let right = end_w(column);
-  var value = ${neutral};
+${adaptiveWindowOf(outHeight, outWidth)}  var value = ${neutral};
   for (var c = left + lane % ${wide}u; c < right; c += ${wide}u) {
     for (var r = top + lane / ${wide}u % ${high}u; r < bottom; r += ${ROWS * high}u) {
 ${rows.map((u) => `      let v_${u} = f32(x[(plane * ${height}u + min(r + ${u * high}u, bottom - 1u)) * ${width}u + c]);`).join('\n')}

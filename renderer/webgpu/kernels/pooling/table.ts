@@ -4,7 +4,7 @@ import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { poolingByRows } from './by-rows'
 import { sharedPooling } from './shared'
 import { widePooling } from './wide'
-import { adaptiveWindows } from './windows'
+import { adaptiveWindowOf, adaptiveWindows } from './windows'
 
 /** First and end of output `o`'s window along an axis of `size` with `outputs` outputs; kernel, stride and padding are dims 5 to 7. */
 const EVEN = `fn first(o: u32, size: u32, outputs: u32) -> u32 { return u32(max(i32(o * dim(6u)) - i32(dim(7u)), 0)); }
@@ -79,14 +79,7 @@ const adaptive = (max: boolean): Kernel => ({
     return poolingByRows(shape, sizes, max) ?? sharedPooling(shape, sizes, max) ?? mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
       functions: `${adaptiveWindows('h', height, outHeight)}${adaptiveWindows('w', width, outWidth)}`,
-      body: `  let o_column = i % ${outWidth}u;
-  let o_row = i / ${outWidth}u % ${outHeight}u;
-  let plane = i / ${outWidth * outHeight}u;
-  let top = first_h(o_row);
-  let bottom = end_h(o_row);
-  let left = first_w(o_column);
-  let right = end_w(o_column);
-${oneByOne(max, 'f32((bottom - top) * (right - left))')}`,
+      body: `${adaptiveWindowOf(outHeight, outWidth)}${oneByOne(max, 'f32((bottom - top) * (right - left))')}`,
       dims: [height, width],
     }, shape.dtype, planes * outHeight * outWidth)
   },

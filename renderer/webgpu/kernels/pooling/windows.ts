@@ -34,3 +34,13 @@ fn first_${axis}(o: u32) -> u32 { return scaled_${axis}(o).x; }
 fn end_${axis}(o: u32) -> u32 { let at = scaled_${axis}(o + 1u); return at.x + select(0u, 1u, at.y > 0u); }
 `
 }
+
+/** WGSL that finds output `i` of planes of `outHeight` x `outWidth` adaptive windows: its `plane`, and where its window lies, `top` to `bottom` and `left` to `right`. */
+export const adaptiveWindowOf = (outHeight: number, outWidth: number): string => `  let o_column = i % ${outWidth}u;
+  let o_row = i / ${outWidth}u % ${outHeight}u;
+  let plane = i / ${outWidth * outHeight}u;
+  let top = first_h(o_row);
+  let bottom = end_h(o_row);
+  let left = first_w(o_column);
+  let right = end_w(o_column);
+`
