@@ -56,18 +56,20 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   // Two modules may have kernels of one name: fill_f32 makes inputs, and is an operation.
   const std::string key = module + "/" + name;
   if (auto known = functions_.find(key); known != functions_.end()) return known->second;
+  const bool compiled = compiled_at_run_time(traits_.major, traits_.minor);
+  CompiledKernel made{name, {}};
+  // A kernel that NVRTC compiled is a module of its own.
   auto loaded = modules_.find(module);
-  if (loaded == modules_.end()) {
-    const bool compiled = compiled_at_run_time(traits_.major, traits_.minor);
-    const std::vector<char> made = !compiled ? std::vector<char>() : compiles_in_background() ? module_when_compiled(module, traits_.major, traits_.minor) : compiled_module(module, traits_.major, traits_.minor);
-    const void* image = compiled ? made.data() : find_fatbin(module);
+  if (compiled || loaded == modules_.end()) {
+    if (compiled) made = compiles_in_background() ? kernel_when_compiled(module, name, traits_.major, traits_.minor) : compiled_kernel(module, name, traits_.major, traits_.minor);
+    const void* image = compiled ? made.image.data() : find_fatbin(module);
     if (!image) throw Error("unsupported", "This build has no CUDA kernels for " + module + ".");
     CUmodule handle = nullptr;
     check(api().ModuleLoadData(&handle, image), "loading the kernels");
-    loaded = modules_.emplace(module, handle).first;
+    loaded = modules_.emplace(compiled ? key : module, handle).first;
   }
   CUfunction function = nullptr;
-  const CUresult result = api().ModuleGetFunction(&function, loaded->second, name.c_str());
+  const CUresult result = api().ModuleGetFunction(&function, loaded->second, made.symbol.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) throw Error("unsupported", "This build has no CUDA kernel named " + name + ".");
   check(result, "looking up a kernel");
   functions_.emplace(key, function);

@@ -46,6 +46,8 @@ struct Table {
   int (*cubin)(void*, char*) = nullptr;
   int (*log_size)(void*, size_t*) = nullptr;
   int (*log)(void*, char*) = nullptr;
+  int (*ask_name)(void*, const char* expression) = nullptr;
+  int (*lowered_name)(void*, const char* expression, const char**) = nullptr;
   int (*destroy)(void**) = nullptr;
   std::vector<std::string> includes;
   Nvrtc about;
@@ -88,6 +90,8 @@ Table load() {
   find(t.cubin, "nvrtcGetCUBIN");
   find(t.log_size, "nvrtcGetProgramLogSize");
   find(t.log, "nvrtcGetProgramLog");
+  find(t.ask_name, "nvrtcAddNameExpression");
+  find(t.lowered_name, "nvrtcGetLoweredName");
   find(t.destroy, "nvrtcDestroyProgram");
   if (!t.about.missing.empty()) return t;
   std::string folder;
@@ -121,21 +125,25 @@ uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-fs::path cache_file(const std::string& module, const std::string& arch, const std::string& source) {
+fs::path cache_file(const std::string& kernel, const std::string& arch, const std::string& source) {
   const char* folder = std::getenv("OPSCOPE_KERNEL_CACHE");
   if (!folder || !*folder) return {};
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_of(source + "|" + table().about.version)));
-  return fs::path(folder) / (module + "-" + arch + "-" + hash + ".cubin");
+  return fs::path(folder) / (kernel + "-" + arch + "-" + hash + ".cubin");
 }
 
-std::vector<char> read_file(const fs::path& path) {
+// A file of the cache: the symbol, the end of its line, the cubin.
+CompiledKernel read_file(const fs::path& path) {
+  CompiledKernel kernel;
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::getline(file, kernel.symbol);
+  kernel.image = {std::istreambuf_iterator<char>(file), {}};
+  return kernel;
 }
 
 // A cache that cannot be written costs time at the next start, and nothing else.
-void keep(const fs::path& path, const std::vector<char>& image) {
+void keep(const fs::path& path, const CompiledKernel& kernel) {
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
 #ifdef _WIN32
@@ -145,7 +153,8 @@ void keep(const fs::path& path, const std::vector<char>& image) {
 #endif
   {
     std::ofstream file(part, std::ios::binary);
-    file.write(image.data(), static_cast<std::streamsize>(image.size()));
+    file << kernel.symbol << '\n';
+    file.write(kernel.image.data(), static_cast<std::streamsize>(kernel.image.size()));
     if (!file) return;
   }
   fs::rename(part, path, problem);
@@ -171,7 +180,17 @@ constexpr const char* prelude =
     "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000u)\n#endif\n"
     "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffffu)\n#endif\n";
 
-std::vector<char> compile(const std::string& module, const std::string& arch, const std::string& source) {
+std::string words_for(const std::string& module, const std::string& name) { return name.empty() ? "the kernels of " + module : name + " of " + module; }
+
+// Every kernel of a file as a template, of which the compiler makes those that are asked for: a module of hundreds takes up to a minute, a kernel
+// 0.2 to 5 s.
+std::string as_templates(std::string source) {
+  constexpr std::string_view made = "template <int> __global__";
+  for (size_t at = 0; (at = source.find(kernel_opening, at)) != std::string::npos; at += made.size()) source.replace(at, kernel_opening.size(), made);
+  return source;
+}
+
+CompiledKernel compile(const std::string& module, const std::string& name, const std::string& arch, const std::string& source) {
   const Table& t = table();
   void* program = nullptr;
   const char* texts[] = {cstdint_text, type_traits_text};
@@ -187,18 +206,21 @@ std::vector<char> compile(const std::string& module, const std::string& arch, co
   for (const auto& folder : t.includes) words.push_back("-I" + folder);
   std::vector<const char*> options;
   for (const auto& word : words) options.push_back(word.c_str());
+  const std::string wanted = name + "<0>";
+  if (!name.empty()) t.ask_name(program, wanted.c_str());
   if (t.compile(program, static_cast<int>(options.size()), options.data()) != 0) {
     size_t size = 0;
     t.log_size(program, &size);
     std::string log(size, '\0');
     t.log(program, log.data());
-    throw Error("unsupported", "NVRTC " + t.about.version + " could not compile the kernels of " + module + " for " + arch + ".", log.substr(0, 8000));
+    throw Error("unsupported", "NVRTC " + t.about.version + " could not compile " + words_for(module, name) + " for " + arch + ".", log.substr(0, 8000));
   }
   size_t size = 0;
-  if (t.cubin_size(program, &size) != 0 || size == 0) throw Error("unsupported", "NVRTC gave no code for " + module + " on " + arch + ".");
-  std::vector<char> image(size);
-  t.cubin(program, image.data());
-  return image;
+  const char* symbol = "";
+  if (t.cubin_size(program, &size) != 0 || size == 0 || (!name.empty() && t.lowered_name(program, wanted.c_str(), &symbol) != 0)) throw Error("unsupported", "NVRTC gave no code for " + words_for(module, name) + " on " + arch + ".");
+  CompiledKernel kernel{symbol, std::vector<char>(size)};
+  t.cubin(program, kernel.image.data());
+  return kernel;
 }
 
 }  // namespace
@@ -213,16 +235,16 @@ bool compiled_at_run_time(int major, int minor) {
 // Hopper's own instructions need their own architecture.
 std::string nvrtc_arch(int major, int minor) { return "sm_" + std::to_string(major) + std::to_string(minor) + (major == 9 && minor == 0 ? "a" : ""); }
 
-std::vector<char> compiled_module(const std::string& module, int major, int minor) {
+CompiledKernel compiled_kernel(const std::string& module, const std::string& name, int major, int minor) {
   if (!table().about.missing.empty()) throw Error("unsupported", table().about.missing);
   const std::string path = find_source("kernels/" + module + ".cu") ? "kernels/" + module + ".cu" : "device/" + module + ".cu";
-  const std::string source = prelude + amalgamated(path), arch = nvrtc_arch(major, minor);
-  const fs::path cached = cache_file(module, arch, source);
+  const std::string text = prelude + amalgamated(path), source = name.empty() ? text : as_templates(text), arch = nvrtc_arch(major, minor);
+  const fs::path cached = cache_file(name.empty() ? module : module + "-" + name, arch, source);
   if (!cached.empty())
-    if (std::vector<char> image = read_file(cached); !image.empty()) return image;
-  std::vector<char> image = compile(module, arch, source);
-  if (!cached.empty()) keep(cached, image);
-  return image;
+    if (CompiledKernel kernel = read_file(cached); !kernel.image.empty()) return kernel;
+  CompiledKernel kernel = compile(module, name, arch, source);
+  if (!cached.empty()) keep(cached, kernel);
+  return kernel;
 }
 
 namespace {
@@ -232,14 +254,14 @@ bool in_background = false;
 void set_compile_in_background(bool on) { in_background = on; }
 bool compiles_in_background() { return in_background; }
 
-std::vector<char> module_when_compiled(const std::string& module, int major, int minor) {
+CompiledKernel kernel_when_compiled(const std::string& module, const std::string& name, int major, int minor) {
   // Never destroyed: a process that ends need not wait for a compiler.
-  static auto* running = new std::map<std::string, std::future<std::vector<char>>>;
-  const std::string key = module + " " + nvrtc_arch(major, minor);
+  static auto* running = new std::map<std::string, std::future<CompiledKernel>>;
+  const std::string key = module + " " + name + " " + nvrtc_arch(major, minor);
   auto found = running->find(key);
-  if (found == running->end()) found = running->emplace(key, std::async(std::launch::async, compiled_module, module, major, minor)).first;
-  if (found->second.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) throw Error("compiling", "NVRTC is compiling the kernels of " + module + ".");
-  std::future<std::vector<char>> done = std::move(found->second);
+  if (found == running->end()) found = running->emplace(key, std::async(std::launch::async, compiled_kernel, module, name, major, minor)).first;
+  if (found->second.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) throw Error("compiling", "NVRTC is compiling " + words_for(module, name) + ".");
+  std::future<CompiledKernel> done = std::move(found->second);
   running->erase(found);
   return done.get();
 }

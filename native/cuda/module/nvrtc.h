@@ -19,13 +19,19 @@ bool compiled_at_run_time(int major, int minor);
 // The architecture that such kernels are compiled for: `sm_90a`.
 std::string nvrtc_arch(int major, int minor);
 
-// The cubin of `<module>.cu` for this GPU, from the cache on disk (OPSCOPE_KERNEL_CACHE) where it was compiled before. Throws Error
-// "unsupported" with the compiler's words.
-std::vector<char> compiled_module(const std::string& module, int major, int minor);
+// A kernel as NVRTC made it: its name in the cubin, and the cubin, which has no other kernel.
+struct CompiledKernel {
+  std::string symbol;
+  std::vector<char> image;
+};
+
+// Kernel `name` of `<module>.cu` for this GPU, from the cache on disk (OPSCOPE_KERNEL_CACHE) where it was compiled before. Without a name: all
+// kernels of the module, under their own names, which takes up to a minute. Throws Error "unsupported" with the compiler's words.
+CompiledKernel compiled_kernel(const std::string& module, const std::string& name, int major, int minor);
 
 // The same without waiting: compiles in a thread, and throws Error "compiling" until that is done. The addon opens a case again then, so that
-// its process can say that it is alive: a module takes up to half a minute.
-std::vector<char> module_when_compiled(const std::string& module, int major, int minor);
+// its process can say that it is alive.
+CompiledKernel kernel_when_compiled(const std::string& module, const std::string& name, int major, int minor);
 
 // Whether this process asks again (the addon does) or waits.
 void set_compile_in_background(bool on);

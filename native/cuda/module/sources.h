@@ -7,6 +7,9 @@
 
 namespace opscope::cuda {
 
+// How every kernel begins in it.
+inline constexpr std::string_view kernel_opening = "extern \"C\" __global__";
+
 // The text of a file below native/cuda, such as `kernels/common/vec.cuh`; absent where it is not embedded.
 std::optional<std::string_view> find_source(const std::string& path);
 

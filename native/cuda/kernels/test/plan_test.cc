@@ -143,6 +143,12 @@ void libraries() {
   expect(not_found("cuX", {"libx.so.2", "libx.so.1"}, "nvidia-x").find("cuX was not found: no libx.so.2 or libx.so.1 on the loader's path or in 2 folders") == 0, "and one that is not there says where was looked");
 }
 
+int count_of(const std::string& text, std::string_view words) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(words, at)) != std::string::npos; at += words.size()) count++;
+  return count;
+}
+
 // NVRTC gets each kernel as one text, without files of ours to include.
 void sources() {
   const auto find = [](const std::string& path) -> std::optional<std::string_view> {
@@ -153,9 +159,14 @@ void sources() {
     return {};
   };
   expect(amalgamated("kernels/a.cu", find) == "C\nD\nB\n#include <cuda_fp16.h>\nA\n", "files are put in place of their includes, each once");
-  bool whole = true;
-  for (const char* path : {"device/service.cu", "kernels/softmax.cu", "kernels/reduction.cu", "kernels/rows.cu", "kernels/matmul_wgmma_bf16.cu", "kernels/elementwise.cu"}) whole = whole && amalgamated(path).find("#include \"") == std::string::npos;
+  bool whole = true, named = true;
+  for (const char* path : {"device/service.cu", "kernels/softmax.cu", "kernels/reduction.cu", "kernels/rows.cu", "kernels/matmul_wgmma_bf16.cu", "kernels/elementwise.cu"}) {
+    const std::string text = amalgamated(path);
+    whole = whole && text.find("#include \"") == std::string::npos;
+    named = named && count_of(text, "__global__") > 0 && count_of(text, "__global__") == count_of(text, kernel_opening);
+  }
   expect(whole, "kernels include nothing else of ours");
+  expect(named, "NVRTC finds every kernel by how it begins");
   expect(nvrtc_arch(9, 0) == "sm_90a" && nvrtc_arch(12, 0) == "sm_120", "kernels are compiled for the very GPU");
 }
 
