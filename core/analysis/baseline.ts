@@ -10,13 +10,15 @@ export interface BaseResult {
   case: BenchmarkCase
   index: number
   ok: boolean
+  /** Repeat of the sweep. */
+  run?: number | undefined
 }
 
 export type BaseMatch = { ok: true; index: number } | { ok: false; reason: string }
 
 /**
  * The results of one implementation (a series key such as `python/torch`), to be found by the work that others did. Of
- * repeated cases the last stands for all.
+ * a case that was repeated, the same repeat is found, whose interleaved rounds are those of the result asked for; else the last.
  */
 export class Baseline {
   readonly #byWork = new Map<string, BaseResult[]>()
@@ -40,16 +42,17 @@ export class Baseline {
    * exists on one kind alone is met across kinds too, but not a library: its figure on the other kind would be another one.
    * Of thread counts the case's own, else the largest.
    */
-  of(c: BenchmarkCase): BaseMatch {
+  of(c: BenchmarkCase, run?: number): BaseMatch {
     if (seriesKey(c) === this.key) return { ok: false, reason: 'This is the baseline itself.' }
-    const found = this.#byWork.get(workOf(c)) ?? []
-    const near = found.filter((one) => hardwareOf(one.case.device) === hardwareOf(c.device))
-    const alike = near.length ? near : found.filter((one) => processorOf(one.case.device) === processorOf(c.device))
-    const fitting = alike.length || this.#library || this.#kinds.size > 1 ? alike : found
-    if (!fitting.length) return { ok: false, reason: found.length ? `${this.key} measured this only on another kind of processor.` : `${this.key} has not measured the same operation, shape, dtype and mode here.` }
+    const same = this.#byWork.get(workOf(c)) ?? []
+    const near = same.filter((one) => hardwareOf(one.case.device) === hardwareOf(c.device))
+    const alike = near.length ? near : same.filter((one) => processorOf(one.case.device) === processorOf(c.device))
+    const fitting = alike.length || this.#library || this.#kinds.size > 1 ? alike : same
+    if (!fitting.length) return { ok: false, reason: same.length ? `${this.key} measured this only on another kind of processor.` : `${this.key} has not measured the same operation, shape, dtype and mode here.` }
     const threads = c.threads !== undefined && fitting.some((one) => one.case.threads === c.threads) ? c.threads : fitting.reduce<number | undefined>((most, one) => (most === undefined || (one.case.threads ?? 0) > most ? one.case.threads : most), undefined)
-    const last = fitting.filter((one) => one.case.threads === threads).at(-1)!
-    return last.ok ? { ok: true, index: last.index } : { ok: false, reason: `${this.key} has no valid result for this work.` }
+    const own = fitting.filter((one) => one.case.threads === threads)
+    const found = (run === undefined ? undefined : own.findLast((one) => one.run === run && one.ok)) ?? own.at(-1)!
+    return found.ok ? { ok: true, index: found.index } : { ok: false, reason: `${this.key} has no valid result for this work.` }
   }
 }
 

@@ -1,27 +1,46 @@
+import { caseId, type BenchmarkCase } from '../case'
+import { roundsRatioOver, standing } from '../compare'
+import type { RoundPasses } from '../measure/result/rounds'
+import { overRuns } from '../stats/summarize'
+
 /** A median time and its interval, where there is one. ns per call. */
 export interface Timing {
   medianNs: number
   /** 95 % CI of the median. */
   ciLowNs?: number
   ciHighNs?: number
-  /** Interleaved rounds: their group, and this time over that of the group's first implementation, with its 95 % CI (Result.rounds). */
-  roundsGroup?: number
-  roundsRatio?: number
-  roundsLow?: number
-  roundsHigh?: number
+  /** What was measured in interleaved rounds: one of each run that it stands for. */
+  rounds?: readonly RoundPasses[]
 }
 
-/** What a result says of its interleaved rounds, as a Timing. */
-export const roundsTiming = ({ rounds }: { rounds?: { group: number; ratio?: { ratio: number; low?: number | undefined; high?: number | undefined } | undefined } | undefined }): Pick<Timing, 'roundsGroup' | 'roundsRatio' | 'roundsLow' | 'roundsHigh'> =>
-  rounds?.ratio ? { roundsGroup: rounds.group, roundsRatio: rounds.ratio.ratio, ...(rounds.ratio.low === undefined || rounds.ratio.high === undefined ? {} : { roundsLow: rounds.ratio.low, roundsHigh: rounds.ratio.high }) } : {}
+/**
+ * One timing for each case: that of the results that stand for it (`standing` in core/compare), with all else from the last of them. Over several runs it is
+ * the median of their medians with its interval (`overRuns`), as in comparisons.
+ */
+export function overCases<T extends Timing & { case: BenchmarkCase; run?: number | undefined }>(results: readonly T[]): T[] {
+  const cases = new Map<string, T[]>()
+  for (const result of results) {
+    const id = caseId(result.case)
+    const known = cases.get(id)
+    if (known) known.push(result)
+    else cases.set(id, [result])
+  }
+  return [...cases.values()].map((own) => timingOver(own.length > 1 ? standing(own) : own))
+}
 
-/** What paired rounds say, with distances to the ends of the interval in the logarithm; undefined where the two were not measured in the same rounds. */
+function timingOver<T extends Timing>(runs: readonly T[]): T {
+  const last = runs.at(-1)!
+  const over = runs.length > 1 ? overRuns(runs.map(({ medianNs }) => medianNs)) : undefined
+  if (!over) return last
+  const { ciLowNs: _low, ciHighNs: _high, rounds: _rounds, ...rest } = last
+  const rounds = runs.flatMap((run) => run.rounds ?? [])
+  return { ...rest, medianNs: over.median, ...(over.interval ? { ciLowNs: over.interval.low, ciHighNs: over.interval.high } : {}), ...(rounds.length > 0 ? { rounds } : {}) } as T
+}
+
+/** What paired rounds say, above 1 is faster; undefined where the two were not measured in the same rounds. */
 function pairedRatio(side: Timing, base: Timing): RatioOfMedians | undefined {
-  if (side.roundsGroup === undefined || side.roundsGroup !== base.roundsGroup || !side.roundsRatio || !base.roundsRatio) return undefined
-  const ratio = base.roundsRatio / side.roundsRatio
-  const distances = [side, base].map(({ roundsRatio, roundsLow, roundsHigh }) => (roundsLow && roundsHigh ? { below: log(roundsRatio! / roundsLow), above: log(roundsHigh / roundsRatio!) } : undefined))
-  const [ofSide, ofBase] = distances
-  return ofSide && ofBase ? { ratio, low: ratio * Math.exp(-Math.hypot(ofBase.below, ofSide.above)), high: ratio * Math.exp(Math.hypot(ofBase.above, ofSide.below)) } : { ratio }
+  const found = side.rounds && base.rounds && roundsRatioOver(side.rounds, base.rounds)
+  return found && { ratio: 1 / found.ratio, ...(found.interval ? { low: 1 / found.interval.high, high: 1 / found.interval.low } : {}) }
 }
 
 /** A ratio of medians and, where both have one, its interval. */
@@ -44,7 +63,7 @@ function logInterval({ medianNs, ciLowNs, ciHighNs }: Timing): { below: number; 
  * intervals of both medians, not from samples: on ln(ratio) by the method of variance estimates recovery, which adds the
  * distances to the ends in quadrature (G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures",
  * Statistics in Medicine 27, 2008). Comparisons of sessions bootstrap samples instead (core/compare). Where both were measured in the
- * same interleaved rounds, the ratio and its interval are those of the paired rounds. Undefined without two positive medians.
+ * same interleaved rounds, the ratio and its interval are those of the paired rounds, as in comparisons. Undefined without two positive medians.
  */
 export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefined {
   if (!(side.medianNs > 0) || !(base.medianNs > 0)) return undefined
@@ -56,12 +75,8 @@ export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefine
   return { ratio, low: ratio * Math.exp(-Math.hypot(ofBase.below, ofSide.above)), high: ratio * Math.exp(Math.hypot(ofBase.above, ofSide.below)) }
 }
 
-/** Timings of the same work, the fastest first: by paired rounds where all were measured in the same ones, as `speedupOf` compares them, else by their medians. */
-export function fastestFirst<T extends Timing>(timings: readonly T[]): T[] {
-  const group = timings[0]?.roundsGroup
-  const paired = group !== undefined && timings.every(({ roundsGroup, roundsRatio }) => roundsGroup === group && roundsRatio !== undefined && roundsRatio > 0)
-  return [...timings].sort(paired ? (a, b) => a.roundsRatio! - b.roundsRatio! : (a, b) => a.medianNs - b.medianNs)
-}
+/** Timings of the same work, the fastest first, as `speedupOf` compares them. */
+export const fastestFirst = <T extends Timing>(timings: readonly T[]): T[] => [...timings].sort((a, b) => Math.log(speedupOf(b, a)?.ratio ?? a.medianNs / b.medianNs))
 
 /** A timing at so many threads, or rows. */
 export interface ScaledTiming extends Timing {

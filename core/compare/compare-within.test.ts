@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sessionAnswer } from '../analysis/answer/answer'
-import { roundsTiming } from '../analysis/timing'
+import { roundPasses } from '../measure/result/rounds'
 import type { BenchmarkCase } from '../case'
 import type { Result } from '../result'
 import type { Row } from '../session/rows'
@@ -149,7 +149,7 @@ describe('interleaved rounds of a session', () => {
 
   test('give the speedup of the answer of the session, few as they are, without a verdict that medians would give', () => {
     const cell = within(rows, 'impl', 'cpu scalar').rows[0]!.cells[1]!
-    const points = rows.map((row) => ({ case: row.case, medianNs: row.medianNs!, ...roundsTiming(results.get(row.id)!) }))
+    const points = rows.map((row) => ({ case: row.case, medianNs: row.medianNs!, rounds: [roundPasses(results.get(row.id)!)!] }))
     const answer = sessionAnswer(points, undefined, 'cpu/scalar').processors[0]!.means[0]!
     expect(cell).toMatchObject({ quads: 4, speedup: expect.closeTo(4, 6), speedupGrade: 'C', verdict: 'ambiguous' })
     expect(cell.speedup).toBeCloseTo(answer.ratio, 6)
@@ -166,10 +166,47 @@ describe('interleaved rounds of a session', () => {
     expect(within(rows, 'impl', 'cpu scalar', pairRatios([blocks])).rows[0]!.cells[1]!.speedup).toBeCloseTo(4, 6)
   })
 
+  /** Ten passes of two rounds: passes and implementations differ by some percent. */
+  const noisy = (id: string, impl: string, ns: number, group: number, run?: number): Row => {
+    const numbers = Array.from({ length: 20 }, (_, i) => i)
+    const samplesNs = numbers.flatMap((round) => new Array<number>(4).fill(ns * (1 + 0.2 * (round >> 1) + 0.02 * normal(random))))
+    const rounds = { group, numbers, firstSamples: numbers.map((round) => 4 * round), firstRounds: numbers.filter((round) => round % 2 === 0) }
+    const row = measured(id, { impl, threads: 1 }, ns, { samplesNs, rounds, ...(run === undefined ? {} : { run }) })
+    return { ...row, rounds: [roundPasses(results.get(id)!)!], ...(run === undefined ? {} : { run }) }
+  }
+  const inAnswer = (all: readonly Row[], impl: string, over: string) =>
+    sessionAnswer(all.map((row) => ({ ...row, medianNs: row.medianNs! })), undefined, `cpu/${over}`).processors[0]!.means.find(({ implementation }) => implementation.impl === impl)!
+  const inCompare = (all: Row[], impl: string, over: string) => {
+    const { sessions, rows: [row] } = within(all, 'impl', `cpu ${over}`)
+    const { speedup: ratio, speedupLow: low, speedupHigh: high } = row!.cells[sessions.findIndex(({ value }) => value === `cpu ${impl}`)]!
+    return { ratio, low, high }
+  }
+
+  test.each([['avx2', 'scalar'], ['avx512', 'avx2'], ['scalar', 'avx512']])('give %s over %s the same number and interval in the answer and here', (impl, over) => {
+    const all = [noisy('n1', 'scalar', 400, 5), noisy('n2', 'avx2', 100, 5), noisy('n3', 'avx512', 90, 5)]
+    const { ratio, low, high } = inCompare(all, impl, over)
+    expect(inAnswer(all, impl, over)).toMatchObject({ ratio: expect.closeTo(ratio!, 12), low: expect.closeTo(low!, 12), high: expect.closeTo(high!, 12) })
+  })
+
+  test('of repeated runs count with all runs in the answer too', () => {
+    const all = [0, 1, 2, 3].flatMap((run) => [noisy(`s${run}`, 'scalar', 400, run, run), noisy(`v${run}`, 'avx2', 100 + 10 * run, run, run)])
+    const { ratio, low, high } = inCompare(all, 'avx2', 'scalar')
+    expect(ratio).toBeCloseTo(400 / 115, 1)
+    expect(inAnswer(all, 'avx2', 'scalar')).toMatchObject({ ratio: expect.closeTo(ratio!, 12), low: expect.closeTo(low!, 12), high: expect.closeTo(high!, 12) })
+  })
+
   test('of other groups are not paired', () => {
     const other = inRounds('apart', 'sse2', 0.25, 8)
     expect(within([rows[0]!, other], 'impl', 'cpu scalar').rows[0]!.cells[1]).not.toHaveProperty('quads')
   })
+})
+
+test('of a case measured in several runs the answer has the speedup that is given here', () => {
+  const rows = [0, 1, 2, 3].flatMap((run) => [['scalar', 400], ['avx2', 100 + 10 * run]].map(([impl, ns]) => ({ ...measured(`${impl} ${run}`, { impl: String(impl), threads: 1 }, Number(ns), { run }), run })))
+  const [cell] = within(rows, 'impl', 'cpu scalar').rows[0]!.cells.slice(1)
+  const [mean] = sessionAnswer(rows.map((row) => ({ ...row, medianNs: row.medianNs! })), undefined, 'cpu/scalar').processors[0]!.means
+  expect(cell).toMatchObject({ runs: 4, baselineRuns: 4, speedup: expect.closeTo(400 / 115, 1) })
+  expect(mean!.ratio).toBeCloseTo(cell!.speedup!, 2)
 })
 
 describe('clocks and labels', () => {

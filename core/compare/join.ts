@@ -151,13 +151,14 @@ function draftOf(measured: Measured, baseline: Measured, base: Sides, context: J
   let cycles = comparable ? cyclesApart(side, base) : undefined
 
   const blocks = context.pairs?.of(baseline.row.case, measured.row.case)
+  const enough = blocks && blocks.quads >= INTERLEAVE.minQuads ? blocks : undefined
   // Few rounds still count: the answer of the session uses them too, and a ratio of medians does not cancel changes of the host.
-  const live = blocks && blocks.quads >= INTERLEAVE.minQuads ? blocks : roundsRatioOver(measured.results, baseline.results)
+  const rounds = enough ? undefined : roundsRatioOver(measured.rounds, baseline.rounds)
+  const live = enough ?? rounds
   if (live) {
     if (live.quads > 0) cell.quads = live.quads
     time = live
-    if (measured.results.length > 1) cell.runs = measured.results.length
-    if (baseline.results.length > 1) cell.baselineRuns = baseline.results.length
+    if (rounds && rounds.runs > 1) cell.runs = cell.baselineRuns = rounds.runs
     cycles = comparable && live.cycles ? { estimate: live.cycles, ...clockWords(live.cycles.ratio / live.ratio) } : undefined
   } else if (measured.runs.length > 1 || baseline.runs.length > 1) {
     cell.runs = measured.runs.length

@@ -1,5 +1,6 @@
 import { caseId, type BenchmarkCase } from '../case'
 import { chooseSamples } from '../measure/result/labels'
+import { roundPasses, type RoundPasses } from '../measure/result/rounds'
 import type { Result } from '../result'
 import type { Row } from '../session/rows'
 
@@ -43,8 +44,9 @@ export interface Measured {
   /** Row and result that stand for it: the last right one. */
   row: MeasuredRow
   runs: Run[]
-  /** The results of those runs, in order. */
+  /** The results of those runs, in order, and what was measured of each in interleaved rounds. */
   results: ComparedResult[]
+  rounds: (RoundPasses | undefined)[]
 }
 
 /** The samples that count of a result: clean ones (core/measure/result/labels.ts). */
@@ -65,18 +67,21 @@ export function whyNotMeasured({ rows }: Entry): string {
 }
 
 /**
- * A case with its samples: each run of the sweep by its last right result, or the last right result where results name
- * no run. Undefined when only interleaved blocks are left, which count for their pair alone.
+ * The results that stand for a case, of its right ones in the order measured: the last of each run of the sweep, and where results name no run
+ * the last. What is said of a case measured several times rests on all of these, in comparisons, answers, charts and reports alike.
+ */
+export const standing = <T extends { run?: number | undefined }>(results: readonly T[]): T[] => [...new Map(results.map((result) => [result.run, result])).values()]
+
+/**
+ * A case with its samples: those that stand for it. Undefined when only interleaved blocks are left, which count for their pair alone.
  */
 export function measuredOf(entry: Entry, resultOf: ResultOf): Measured | undefined {
-  const byRun = new Map<number | undefined, { row: MeasuredRow; result: ComparedResult }>()
-  for (const row of entry.rows.filter(isMeasured)) {
+  const found = standing(entry.rows.filter(isMeasured).flatMap((row) => {
     const result = resultOf(row.id)
-    if (!result.block) byRun.set(result.run, { row, result })
-  }
-  const found = [...byRun.values()]
+    return result.block ? [] : [{ row, result, run: result.run }]
+  }))
   const last = found.at(-1)
-  return last && { row: last.row, runs: found.map(({ result }) => runOf(result)), results: found.map(({ result }) => result) }
+  return last && { row: last.row, runs: found.map(({ result }) => runOf(result)), results: found.map(({ result }) => result), rounds: found.map(({ result }) => roundPasses(result)) }
 }
 
 /** Cycles per call: ns * MHz / 1000; undefined where a sample has no clock. */

@@ -1,5 +1,6 @@
 import type { BenchmarkCase } from '../case'
 import { hitRatio, largestLaunch } from '../backend'
+import { roundPasses, type RoundPasses } from '../measure/result/rounds'
 import { STATUSES, type Grade, type Result, type Status } from '../result'
 
 /**
@@ -10,12 +11,14 @@ export const ROW_NUMBERS = [
   'medianNs', 'ciLowNs', 'ciHighNs', 'madNs', 'p05Ns', 'p25Ns', 'p75Ns', 'p95Ns', 'minNs', 'maxNs', 'meanNs', 'stddevNs',
   'samples', 'bytes', 'flops', 'caseBytes', 'relL2', 'wallMs', 'smClockMhz', 'temperatureC',
   'libraryPeakBytes', 'hostCallNs', 'registers', 'sharedBytes', 'occupancy', 'waves',
-  // Interleaved rounds (Result.rounds): the group, and this time over that of its first implementation.
+  // Interleaved rounds (Result.rounds): the group, and this time over that of its first implementation, which earlier versions read; speedups come from `rounds` of a row.
   'roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh',
   // Energy of a call in joules with its interval, mean power in watts, and the time of a call meanwhile.
   'joulesPerCall', 'energyLowJ', 'energyHighJ', 'energyWatts', 'energyCallNs',
   // Hardware counters of a call.
   'instructions', 'cycles', 'l1HitRatio', 'llcHitRatio',
+  // Which fresh-process repeat of the sweep it is of.
+  'run',
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
@@ -42,6 +45,8 @@ export interface RowBlock {
   messages: Record<number, string>
   /** Why rows of grade C have it, worst first, by row index within the block. */
   gradeReasons: Record<number, readonly string[]>
+  /** Passes of the rows that were measured in interleaved rounds, by row index within the block. */
+  rounds: Record<number, RoundPasses>
 }
 
 /** A block for the way from main to the page, where copying one text is far cheaper than copying 20,000 objects. */
@@ -64,6 +69,8 @@ export interface Row extends Partial<Record<RowNumber, number>> {
   message?: string
   /** Why the grade is C, worst first. */
   gradeReasons?: readonly string[]
+  /** What interleaved rounds say of it: one of each run that it stands for. */
+  rounds?: readonly RoundPasses[]
 }
 
 /** The numbers of a result that go into a block; absent ones are NaN. */
@@ -88,6 +95,7 @@ export function rowNumbersOf(result: Result): Record<RowNumber, number> {
     ...energyNumbers(result),
     instructions: result.counters?.instructions ?? NaN, cycles: result.counters?.cycles ?? NaN,
     l1HitRatio: hitRatio(result.counters?.l1Reads, result.counters?.l1Misses) ?? NaN, llcHitRatio: hitRatio(result.counters?.llcReads, result.counters?.llcMisses) ?? NaN,
+    run: result.run ?? NaN,
   }
 }
 
@@ -114,6 +122,8 @@ export function blockOf(results: readonly Result[], first: number): RowBlock {
     for (const name of ROW_NUMBERS) block.numbers[name][i] = numbers[name]
     if (result.message !== undefined) block.messages[i] = result.message
     if (result.grade === 'C' && result.gradeReasons?.length) block.gradeReasons[i] = result.gradeReasons
+    const rounds = roundPasses(result)
+    if (rounds) block.rounds[i] = rounds
   })
   return block
 }
@@ -121,7 +131,7 @@ export function blockOf(results: readonly Result[], first: number): RowBlock {
 /** A block of `count` rows to be filled. */
 export function emptyBlock(count: number, first: number): RowBlock {
   const numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(count).fill(NaN)])) as Record<RowNumber, Float64Array>
-  return { first, ids: new Array<string>(count), cases: [], caseOf: new Uint32Array(count), status: new Uint8Array(count), grade: new Uint8Array(count), numbers, messages: {}, gradeReasons: {} }
+  return { first, ids: new Array<string>(count), cases: [], caseOf: new Uint32Array(count), status: new Uint8Array(count), grade: new Uint8Array(count), numbers, messages: {}, gradeReasons: {}, rounds: {} }
 }
 
 /** Row i of a block. */
@@ -133,6 +143,8 @@ export function rowAt(block: RowBlock, i: number): Row {
   if (message !== undefined) row.message = message
   const reasons = block.gradeReasons[i]
   if (reasons) row.gradeReasons = reasons
+  const rounds = block.rounds[i]
+  if (rounds) row.rounds = [rounds]
   for (const name of ROW_NUMBERS) {
     const value = block.numbers[name][i]!
     if (!Number.isNaN(value)) row[name] = value

@@ -139,18 +139,34 @@ function trimmedMeanOfSorted(ascending: Float64Array): number {
   return mean(ascending.subarray(cut, ascending.length - cut))!
 }
 
-/** The same of a resample in which each value comes so many times: already in order, so nothing is sorted. */
-function repeatedTrimmedMean(ascending: Float64Array, times: Uint32Array): number {
-  const n = ascending.length
+/** Weights kept: of one count of values they are always the same. */
+const kept = new Map<string, Float64Array>()
+const MAX_KEPT_VALUES = 64
+
+/**
+ * What each of `n` ascending values counts in the trimmed mean of each resample, one resample after the other: how often it was drawn and
+ * not trimmed. Values are in order whatever was drawn, so nothing is sorted.
+ */
+function resampleWeights(n: number, seed: number): Float64Array {
+  const key = `${n} ${seed}`
+  const known = kept.get(key)
+  if (known) return known
+  const random = createRandom(seed)
   const cut = trimmed(n)
-  let sum = 0
-  let before = 0
-  for (let i = 0; i < n; i++) {
-    const after = before + times[i]!
-    sum += Math.max(0, Math.min(after, n - cut) - Math.max(before, cut)) * ascending[i]!
-    before = after
+  const times = new Uint32Array(n)
+  const weights = new Float64Array(RESAMPLES * n)
+  for (let resample = 0; resample < RESAMPLES; resample++) {
+    times.fill(0)
+    for (let i = 0; i < n; i++) times[Math.floor(random() * n)]!++
+    let before = 0
+    for (let i = 0; i < n; i++) {
+      const after = before + times[i]!
+      weights[resample * n + i] = Math.max(0, Math.min(after, n - cut) - Math.max(before, cut))
+      before = after
+    }
   }
-  return sum / (n - 2 * cut)
+  if (n <= MAX_KEPT_VALUES) kept.set(key, weights)
+  return weights
 }
 
 /**
@@ -164,13 +180,14 @@ export function resampledTrimmedMean(values: ArrayLike<number>, seed: number): {
   const n = ascending.length
   const estimate = trimmedMeanOfSorted(ascending)
   if (n < 2) return { estimate }
-  const random = createRandom(seed)
-  const times = new Uint32Array(n)
-  const estimates = Float64Array.from({ length: RESAMPLES }, () => {
-    times.fill(0)
-    for (let i = 0; i < n; i++) times[Math.floor(random() * n)]!++
-    return repeatedTrimmedMean(ascending, times)
-  })
+  const weights = resampleWeights(n, seed)
+  const left = n - 2 * trimmed(n)
+  const estimates = new Float64Array(RESAMPLES)
+  for (let resample = 0; resample < RESAMPLES; resample++) {
+    let sum = 0
+    for (let i = 0; i < n; i++) sum += weights[resample * n + i]! * ascending[i]!
+    estimates[resample] = sum / left
+  }
   const error = standardDeviation(estimates)! * Math.sqrt(n / (n - 1))
   const degrees = n - 2 * trimmed(n) - 1
   const stretch = (studentQuantile(0.025, degrees) / NORMAL_975) * Math.sqrt(n / (n - 1))

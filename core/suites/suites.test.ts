@@ -110,7 +110,7 @@ describe('a suite\'s report', () => {
   })
 
   it('has the speedups of interleaved rounds where there are some, as the answer of the session has', () => {
-    const inRounds = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, ratio: number) => timed(id, change, medianNs, { rounds: { group: 0, numbers: [], firstSamples: [], ratio: { ratio, low: ratio, high: ratio } } })
+    const inRounds = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, ratio: number) => timed(id, change, medianNs, { samplesNs: [100 * ratio, 100 * ratio], rounds: { group: 0, numbers: [0, 1], firstSamples: [0, 1], firstRounds: [0] } })
     // NumPy's median is that of a busy host: 20 times that of avx2, of which it is half as fast in the same rounds.
     const results = [inRounds('b', {}, 60, 1), inRounds('n', numpy, 1200, 2)]
     expect(part('trueno', results, 'Summary').table!.rows.map((row) => row.map((cell) => cell.text))).toEqual([['avx2', '1', '2.000x', '2.000x', '2.000x']])

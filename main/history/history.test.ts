@@ -6,6 +6,7 @@ import { resultSchema } from '@core/result'
 import { rowAt, blockOf } from '@core/session/rows'
 import { sessionFileSchema, type Environment } from '@core/session/types'
 import { InUseError, NotFoundError, openHistory, type History } from '.'
+import { openSqlite } from './database/sqlite'
 import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing/sessions'
 
 let folder: string
@@ -88,6 +89,21 @@ describe('results', () => {
     expect(block.cases).toHaveLength(4)
     expect(history.rows(id, 20, 100).ids).toHaveLength(5)
     expect(history.rows(id, 25, 10)).toMatchObject({ first: 25, ids: [], cases: [] })
+  })
+
+  test('of interleaved rounds and of repeats say so in their rows, those of a version that kept no repeat in rows too', () => {
+    const { id } = create('one')
+    const rounds = { group: 7, numbers: [0, 1, 2, 3], firstSamples: [0, 4, 8, 12], firstRounds: [0, 2] }
+    const given = [0, 1].map((run) => ({ ...testResult(`r${run}`, testCase(1)), rounds, run }))
+    for (const result of given) history.addResult(id, result)
+    expect(history.rows(id, 0, 2)).toEqual(blockOf(given, 0))
+    expect(history.rows(id, 1, 1).rounds).toEqual({ 0: { group: 7, passes: [expect.objectContaining({ first: 0, rounds: 2 }), expect.objectContaining({ first: 2, rounds: 2 })] } })
+    history.close()
+    const db = openSqlite(file)
+    db.exec("update results set numbers = substr(numbers, 1, 20 * 8); update bodies set json = '{' where json like '%\"r0\"%'")
+    db.close()
+    history = openHistory(file).history
+    expect([...history.rows(id, 0, 2).numbers.run]).toEqual([NaN, 1])
   })
 
   test('are counted with failures, and remaining cases are those without one', () => {

@@ -3,6 +3,7 @@ import { measuredOf } from '@core/compare/measured'
 import { ratioOf, sideOf, type RatioEstimate } from '@core/compare/ratio/ratio'
 import { paramText, type BenchmarkCase } from '@core/case'
 import { presetSettings } from '@core/measure/settings'
+import { roundPasses } from '@core/measure/result/rounds'
 import type { Result } from '@core/result'
 import { blockOf, rowAt } from '@core/session/rows'
 import { planSweep } from '@core/sweep/plan'
@@ -139,7 +140,7 @@ async function inRounds(bed: Bed, groups: readonly (readonly { case: BenchmarkCa
 const keyOf = (c: BenchmarkCase) => `${c.op} ${paramText(c.params)}`
 
 function rowOf(side: Result, base: Result, alone: Result, aloneBase: Result): Row {
-  const paired: RatioEstimate = roundsRatio(side, base) ?? { ratio: NaN }
+  const paired: RatioEstimate = roundsRatio(roundPasses(side), roundPasses(base)) ?? { ratio: NaN }
   const one: RatioEstimate = alone === aloneBase ? { ratio: 1 } : ratioOf(sideFrom(alone, 1), sideFrom(aloneBase, 2))
   return {
     case: keyOf(side.case), impl: side.case.impl, seconds: side.wallMs / 1000, aloneSeconds: alone.wallMs / 1000, rounds: side.rounds?.numbers.length ?? 0,

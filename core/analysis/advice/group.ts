@@ -3,7 +3,7 @@ import { operationText, shapeText, threadText, variantText } from '../../case-wo
 import { launchKind } from '../../roofline/ceilings'
 import { roofFinder, roofline, type RooflinePoint, type Roofs } from '../../roofline/roofline'
 import type { Row } from '../../session/rows'
-import { speedupOf, type RatioOfMedians } from '../timing'
+import { fastestFirst, overCases, speedupOf, type RatioOfMedians } from '../timing'
 import type { Finding, AdviceInput } from './types'
 
 /** Items by key, in the order first met. */
@@ -68,13 +68,13 @@ export interface Rivals {
 }
 
 /**
- * What stands for a case measured several times (repeats of a sweep, blocks of ABBA quads): the middle one, with an interval that holds the medians
- * of all. The fastest of many would win by chance.
+ * What stands for a case: its runs as everywhere (overCases); of blocks of ABBA quads, which are no runs, the middle one, with an interval that holds
+ * the medians of all. The fastest of many would win by chance.
  */
 function typicalOf(again: readonly MeasuredRow[]): MeasuredRow {
+  if (again.length === 1 || again.some(({ run }) => run !== undefined)) return overCases(again)[0]!
   const sorted = [...again].sort((a, b) => a.medianNs - b.medianNs)
   const middle = sorted[(sorted.length - 1) >> 1]!
-  if (sorted.length === 1) return middle
   return { ...middle, ciLowNs: Math.min(middle.ciLowNs ?? Infinity, sorted[0]!.medianNs), ciHighNs: Math.max(middle.ciHighNs ?? 0, sorted.at(-1)!.medianNs) }
 }
 
@@ -82,7 +82,7 @@ function typicalOf(again: readonly MeasuredRow[]): MeasuredRow {
 export function rivals(rows: readonly Row[]): Rivals[] {
   return groupBy(rows.filter(isMeasured), (row) => caseId({ ...row.case, impl: '*' })).flatMap((all) => {
     const group = groupBy(all, (row) => row.case.impl).map(typicalOf)
-    const best = group.reduce((least, row) => (row.medianNs < least.medianNs ? row : least))
+    const [best] = fastestFirst(group) as [MeasuredRow]
     return group.flatMap((row): Rivals[] => {
       const speedup = row.case.impl === best.case.impl ? undefined : speedupOf(best, row)
       return speedup && speedup.ratio > 1 ? [{ row, other: best, speedup }] : []

@@ -1,4 +1,4 @@
-import { caseId, type BenchmarkCase } from '../../case'
+import type { BenchmarkCase } from '../../case'
 import { THRESHOLD, verdictOf } from '../../compare'
 import type { Verdict } from '../../compare/types'
 import { seriesKey } from '../../backends'
@@ -8,12 +8,13 @@ import type { Environment } from '../../session/types'
 import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
 import { comparedWith } from '../opening'
 import { workOf } from '../size'
-import { fastestFirst, speedupOf, type Timing } from '../timing'
+import { fastestFirst, overCases, speedupOf, type Timing } from '../timing'
 
 /** A valid result as the answer needs it. Times in ns per call. */
 export interface AnswerPoint extends Timing {
   case: BenchmarkCase
   grade?: Grade | string | undefined
+  run?: number | undefined
 }
 
 /** An implementation of a backend. */
@@ -86,12 +87,11 @@ export interface SessionAnswer {
 
 type Timed = AnswerPoint & { key: string }
 
-/** The results of each work by implementation. Of a repeated case the last stands; of the devices and thread counts of an implementation the fastest. */
+/** The results of each work by implementation: of the devices and thread counts of an implementation the fastest. */
 function byWork(points: readonly AnswerPoint[]): Map<string, Timed>[] {
-  const last = new Map<string, Timed>()
-  for (const point of points) if (point.medianNs > 0) last.set(caseId(point.case), { ...point, key: seriesKey(point.case) })
   const works = new Map<string, Map<string, Timed>>()
-  for (const point of last.values()) {
+  for (const one of overCases(points.filter(({ medianNs }) => medianNs > 0))) {
+    const point = { ...one, key: seriesKey(one.case) }
     const work = workOf(point.case)
     const own = works.get(work) ?? new Map<string, Timed>()
     works.set(work, own)
@@ -180,7 +180,7 @@ const MIN_TIMES = 4
 /** Of the times from rounds where there are such; else of all on the processor where several implementations were measured there. */
 function noisyHostOf(points: readonly AnswerPoint[]): MachineAnswer['noisyHost'] {
   const own = points.filter(({ case: c, grade }) => processorOf(c.device) === 'cpu' && grade !== undefined)
-  const inRounds = own.filter(({ roundsGroup }) => roundsGroup !== undefined)
+  const inRounds = own.filter(({ rounds }) => rounds !== undefined)
   const rounds = inRounds.length > 0
   const times = rounds ? inRounds : own
   const below = times.filter(({ grade }) => grade !== 'A').length
@@ -194,7 +194,8 @@ function noisyHostOf(points: readonly AnswerPoint[]): MachineAnswer['noisyHost']
  * What a session says: for each kind of processor the fastest implementation per operation, speedups over the baseline, and what is
  * unclear; and how noisy the machine was. `points`: valid results in the order measured. `baseline`: the series key chosen by the
  * user; absent, or not measured with another: PyTorch eager, else the implementation that shares the most cases with others.
- * Intervals come from those of the medians and are not corrected for the number of cases; core/compare resamples and corrects.
+ * Of a case with several results those count that count in comparisons. Ratios of interleaved rounds are those of comparisons too; intervals of
+ * other ratios come from those of the medians, and no interval is corrected for the number of cases: core/compare resamples and corrects.
  */
 export function sessionAnswer(points: readonly AnswerPoint[], environment: Environment | undefined, baseline?: string): SessionAnswer {
   const processors = (['gpu', 'cpu'] as const).flatMap((processor) => processorAnswer(processor, points.filter((point) => processorOf(point.case.device) === processor), baseline) ?? [])

@@ -31,9 +31,9 @@ export class LibraryTimes {
   /** Takes a right result into account; those of no library are passed over. */
   add(c: BenchmarkCase, timing: Timing): void {
     const library = libraryOf(c)
-    const { medianNs, roundsGroup } = timing
+    const { medianNs, rounds = [] } = timing
     if (library === undefined || !(medianNs > 0)) return
-    if (roundsGroup !== undefined) this.#inRounds.set(roundsGroup, [...(this.#inRounds.get(roundsGroup) ?? []), { ...timing, case: c }])
+    for (const { group } of rounds) this.#inRounds.set(group, [...(this.#inRounds.get(group) ?? []), { ...timing, case: c }])
     const name = library === 'PyTorch' && !isEagerTorch(c) ? 'compiled' : library
     for (const place of placesOf(c.device)) {
       const key = `${name}|${workOf(c)}|${place}`
@@ -50,7 +50,7 @@ export class LibraryTimes {
   }
 
   #pairedNs(timing: Timing, library: Library): number | undefined {
-    const own = (timing.roundsGroup === undefined ? [] : this.#inRounds.get(timing.roundsGroup) ?? []).filter((result) => libraryOf(result.case) === library)
+    const own = (timing.rounds?.[0] ? this.#inRounds.get(timing.rounds[0].group) ?? [] : []).filter((result) => libraryOf(result.case) === library)
     const eager = own.filter((result) => isEagerTorch(result.case))
     const [rival] = fastestFirst(eager.length > 0 ? eager : own)
     const ratio = rival && speedupOf(timing, rival)?.ratio

@@ -42,8 +42,9 @@ describe('libraries', () => {
   it('measured in the same interleaved rounds as a result are rated by these, not by medians', () => {
     const times = new LibraryTimes()
     const torch = testCase({ impl: 'torch', backend: 'python', threads: undefined })
-    times.add(torch, { medianNs: 1000, roundsGroup: 7, roundsRatio: 0.5 })
-    const mine = (roundsGroup: number) => times.fastestNs(testCase(), { medianNs: 100, roundsGroup, roundsRatio: 1 }, 'PyTorch')
+    const rounds = (group: number, ns: number) => [{ group, passes: [{ first: 0, ns, rounds: 4, interrupted: false }] }]
+    times.add(torch, { medianNs: 1000, rounds: rounds(7, 20) })
+    const mine = (group: number) => times.fastestNs(testCase(), { medianNs: 100, rounds: rounds(group, 40) }, 'PyTorch')
     expect([mine(7), mine(8)]).toEqual([50, 1000])
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, type RoundPart } from '../../measure/result/rounds'
+import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, roundPasses, type RoundPart } from '../../measure/result/rounds'
 import { PRESETS } from '../../measure/settings'
 import { createRandom, normal } from '../../stats/random'
 import { testCase } from '../../testing'
+import type { Result } from '../../result'
 import { ratioGrade, roundsRatio, roundsRatioOver, roundsSettled } from './rounds'
 import { verdictOf } from './verdict'
 
@@ -34,12 +35,13 @@ function measured(factor: number, seed: number, { passes = 8, slowness = () => 1
   })
 }
 const join = (parts: RoundPart[], group = 7) => joinRounds(parts, group, PRESETS.quick)
+const ratioOf = (side: Result, base: Result) => roundsRatio(roundPasses(side), roundPasses(base))
 
 describe('speedups of interleaved rounds', () => {
   const noisy = { slowness: (pass: number) => 1 + 0.4 * ((pass * 7) % 5) / 5 }
 
   test('a host that is up to 32 % slower from pass to pass does not move them, and they are graded by themselves', () => {
-    const ratio = roundsRatio(join(measured(0.8, 1, noisy)), join(measured(1, 2, noisy)))!
+    const ratio = ratioOf(join(measured(0.8, 1, noisy)), join(measured(1, 2, noisy)))!
     expect(ratio.ratio).toBeCloseTo(0.8, 2)
     expect(ratio.quads).toBe(40)
     expect(ratioGrade(ratio).grade).toBe('A')
@@ -47,31 +49,41 @@ describe('speedups of interleaved rounds', () => {
   })
 
   test('fewer than six passes have no interval', () => {
-    const ratio = roundsRatio(join(measured(0.8, 1, { passes: 5 })), join(measured(1, 2, { passes: 5 })))!
+    const ratio = ratioOf(join(measured(0.8, 1, { passes: 5 })), join(measured(1, 2, { passes: 5 })))!
     expect(ratio.ratio).toBeCloseTo(0.8, 2)
     expect(ratio.interval).toBeUndefined()
   })
 
   test('rounds of other groups, or of one case alone, make none', () => {
-    expect(roundsRatio(join(measured(1, 1), 7), join(measured(1, 2), 8))).toBeUndefined()
+    expect(ratioOf(join(measured(1, 1), 7), join(measured(1, 2), 8))).toBeUndefined()
     const { rounds: _, ...alone } = join(measured(1, 1))
-    expect(roundsRatio(alone, join(measured(1, 2)))).toBeUndefined()
+    expect(ratioOf(alone, join(measured(1, 2)))).toBeUndefined()
   })
 
   test('rounds in which other programs took the processor do not count', () => {
     const taken = { slowness: (_: number, round: number) => (round % 3 === 0 ? 1 : 3), switches: (round: number) => (round % 3 === 0 ? 0 : 1) }
-    const ratio = roundsRatio(join(measured(0.8, 1, taken)), join(measured(1, 2)))!
+    const ratio = ratioOf(join(measured(0.8, 1, taken)), join(measured(1, 2)))!
     expect(ratio.ratio).toBeCloseTo(0.8, 2)
     expect(ratioGrade(ratio).grade).toBe('A')
   })
 
   test('over several runs the run is the unit', () => {
-    const run = (ratio: number, seed: number) => [join(measured(ratio, seed), seed), join(measured(1, seed + 10), seed)] as const
+    const run = (ratio: number, seed: number) => [join(measured(ratio, seed), seed), join(measured(1, seed + 10), seed)].map(roundPasses)
     const runs = [run(0.8, 1), run(0.84, 2), run(0.76, 3)]
     const over = roundsRatioOver(runs.map(([side]) => side), runs.map(([, base]) => base))!
     expect(over.ratio).toBeCloseTo(0.8, 1)
     expect(over.interval!.high - over.interval!.low).toBeGreaterThan(0.05)
+    expect(over.runs).toBe(3)
     expect(roundsRatioOver([runs[0]![0]], [])).toBeUndefined()
+    // A run that failed on one side leaves the others in their pairs.
+    expect(roundsRatioOver(runs.map(([side]) => side), runs.slice(1).map(([, base]) => base))).toMatchObject({ runs: 2, ratio: expect.closeTo(0.8, 1) })
+  })
+
+  test('passes that one implementation lost are not made up by later ones', () => {
+    // The host is 30 times slower in every other pass; the first pass of one side had samples of another length, and is left out.
+    const host = { slowness: (pass: number) => (pass % 2 === 0 ? 1 : 30) }
+    const [side, base] = [measured(0.8, 1, host).map((part) => (part.pass === 0 ? { ...part, result: { ...part.result, inner: 9 } } : part)), measured(1, 2, host)]
+    expect(ratioOf(join(side), join(base))).toMatchObject({ ratio: expect.closeTo(0.8, 2), quads: 35 })
   })
 })
 
@@ -121,7 +133,7 @@ test('a case and itself have different times by the verdict in at most 1 % of 30
       const now = noise(pass)
       for (const side of sides) side.push(partOf({ ...now, mine: noise(pass).mine }))
       if (pass + 1 < MIN_PASSES) continue
-      const ratio = roundsRatio(gatherRounds(sides[0], 1), gatherRounds(sides[1], 1))!
+      const ratio = ratioOf(gatherRounds(sides[0], 1), gatherRounds(sides[1], 1))!
       const half = Math.max(ratio.interval!.high / ratio.ratio, ratio.ratio / ratio.interval!.low) - 1
       if (roundsSettled(ratio, PRESETS.quick.relativeCi) || pass + 1 === MAX_PASSES) return { half, verdict: verdictOf(ratio.interval!, 0.01) }
     }

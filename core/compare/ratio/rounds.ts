@@ -1,22 +1,32 @@
-import { MIN_PASSES, passTimes } from '../../measure/result/rounds'
-import type { Grade, Result } from '../../result'
+import { MIN_PASSES, type RoundPasses } from '../../measure/result/rounds'
+import type { Grade } from '../../result'
 import { formatHalfWidth } from '../../units'
 import { intervalAt, quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
-type Rounds = Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>
+/** Ratios by side and base: a session is asked again for those it has whenever a result is added. */
+const known = new WeakMap<RoundPasses, WeakMap<RoundPasses, { ratio: InterleavedRatio | undefined }>>()
 
 /**
  * `side` over `base` from the interleaved rounds that both were measured in; undefined where there is no pass with both. An even
- * round goes through the implementations in order and the next one back, so a drift of the machine within a pass cancels. Each pass gives
- * one ratio, of the lower deciles of its samples. The estimate is the 20 % trimmed mean of their logarithms with an interval from
- * resampling passes: they differ by where tensors lie and by what the host did meanwhile.
+ * round goes through the implementations in order and the next one back, so a drift of the machine within a pass cancels. Each pass, known
+ * by its first round, gives one ratio, of the lower deciles of its samples. The estimate is the 20 % trimmed mean of their logarithms with an interval from
+ * resampling passes: they differ by where tensors lie and by what the host did meanwhile. Every speedup of rounds is this one: those of the answer, tables, charts,
+ * reports and comparisons.
  */
-export function roundsRatio(side: Rounds, base: Rounds): InterleavedRatio | undefined {
-  if (!side.rounds || side.rounds.group !== base.rounds?.group) return undefined
-  const [above, below] = [passTimes(side), passTimes(base)]
-  const all = [...above].flatMap(([pass, { ns, rounds, interrupted }]) => {
-    const other = below.get(pass)
+export function roundsRatio(side: RoundPasses | undefined, base: RoundPasses | undefined): InterleavedRatio | undefined {
+  if (!side || side.group !== base?.group) return undefined
+  const own = known.get(side) ?? new WeakMap<RoundPasses, { ratio: InterleavedRatio | undefined }>()
+  known.set(side, own)
+  const found = own.get(base) ?? { ratio: pairedRatio(side, base) }
+  own.set(base, found)
+  return found.ratio
+}
+
+function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | undefined {
+  const below = new Map(base.passes.map((pass) => [pass.first, pass]))
+  const all = side.passes.flatMap(({ first, ns, rounds, interrupted }) => {
+    const other = below.get(first)
     return other ? [{ log: Math.log(ns / other.ns), quads: Math.floor(Math.min(rounds, other.rounds) / 2), interrupted: interrupted || other.interrupted }] : []
   })
   if (all.length === 0) return undefined
@@ -38,16 +48,15 @@ export function roundsSettled(ratio: RatioEstimate | undefined, relativeCi: numb
 }
 
 /**
- * The same over several runs of a sweep, whose processes are independent: each run's ratio is one value. Undefined unless every run
- * of both was measured in rounds. `sides` and `bases` are the results of the runs in order.
+ * The same over several runs of a sweep, whose processes are independent: each run's ratio is one value, and runs that only one side has left do not
+ * count. Undefined where no run of both was measured in the same rounds.
  */
-export function roundsRatioOver(sides: readonly Rounds[], bases: readonly Rounds[]): InterleavedRatio | undefined {
-  if (sides.length !== bases.length) return undefined
-  const found = sides.map((side, i) => roundsRatio(side, bases[i]!))
-  const ratios = found.filter((ratio) => ratio !== undefined)
-  if (ratios.length < found.length || ratios.length === 0) return undefined
-  const quads = ratios.reduce((sum, one) => sum + one.quads, 0)
-  return ratios.length === 1 ? ratios[0] : { ...quadRatio(ratios.map(({ ratio }) => Math.log(ratio)), MIN_RUNS), quads }
+export function roundsRatioOver(sides: readonly (RoundPasses | undefined)[], bases: readonly (RoundPasses | undefined)[]): (InterleavedRatio & { runs: number }) | undefined {
+  const ratios = sides.flatMap((side) => roundsRatio(side, bases.find((base) => base && base.group === side?.group)) ?? [])
+  const [only] = ratios
+  if (!only) return undefined
+  if (ratios.length === 1) return { ...only, runs: 1 }
+  return { ...quadRatio(ratios.map(({ ratio }) => Math.log(ratio)), MIN_RUNS), quads: ratios.reduce((sum, { quads }) => sum + quads, 0), runs: ratios.length }
 }
 
 /** Runs that have an interval. */

@@ -1,3 +1,4 @@
+import { standing } from '../../compare'
 import { caseId, type BenchmarkCase } from '../../case'
 import type { Result } from '../../result'
 import { overRuns } from '../../stats/summarize'
@@ -12,7 +13,7 @@ export interface CaseFigure {
   /** 95 % CI of the median; absent where no result has one. */
   lowNs?: number
   highNs?: number
-  /** Repeats and blocks of the case, in the order measured; never empty. */
+  /** What it is of, in the order measured; never empty. */
   results: Result[]
 }
 
@@ -27,7 +28,7 @@ export function caseName({ op, params, dtype, backend, impl, device, mode, threa
 
 /**
  * One figure per case for formats that know each benchmark once, from right results with statistics, in the order first
- * measured. Of repeats and blocks: the median of their medians, and an interval whose unit is the repeat (core/stats/summarize.ts);
+ * measured: by those that stand for it in comparisons, or of blocks alone by all. Of several: the median of their medians, and an interval whose unit is the repeat (core/stats/summarize.ts);
  * of two, one that holds both of theirs.
  */
 export function figuresPerCase(results: readonly Result[]): CaseFigure[] {
@@ -39,15 +40,17 @@ export function figuresPerCase(results: readonly Result[]): CaseFigure[] {
     if (group) group.push(result)
     else groups.set(id, [result])
   }
-  return [...groups.values()].map((group) => {
+  return [...groups.values()].map((all) => {
+    const runs = all.filter(({ block }) => !block)
+    const group = runs.length > 0 ? standing(runs) : all
     const summaries = group.flatMap(({ summary }) => summary ?? [])
-    const runs = overRuns(summaries.map((s) => s.medianNs))
+    const over = overRuns(summaries.map((s) => s.medianNs))
     const lows = summaries.flatMap(({ ciLowNs }) => ciLowNs ?? [])
     const highs = summaries.flatMap(({ ciHighNs }) => ciHighNs ?? [])
-    const figure: CaseFigure = { name: caseName(group[0]!.case), case: group[0]!.case, medianNs: runs?.median ?? summaries[0]!.medianNs, results: group }
-    if (runs?.interval) {
-      figure.lowNs = runs.interval.low
-      figure.highNs = runs.interval.high
+    const figure: CaseFigure = { name: caseName(group[0]!.case), case: group[0]!.case, medianNs: over?.median ?? summaries[0]!.medianNs, results: group }
+    if (over?.interval) {
+      figure.lowNs = over.interval.low
+      figure.highNs = over.interval.high
     } else if (lows.length > 0 && highs.length > 0) {
       figure.lowNs = Math.min(...lows)
       figure.highNs = Math.max(...highs)

@@ -2,7 +2,6 @@ import type { BenchmarkCase } from '../../case'
 import { sessionAnswer, type SessionAnswer } from '../../analysis/answer/answer'
 import { advise, detailsOf, type Finding } from '../../analysis/advice'
 import { caseRuns, type Run } from '../../analysis/case-runs'
-import { roundsTiming } from '../../analysis/timing'
 import { caseId } from '../../case'
 import { perJoule } from '../../measure/energy/windows'
 import { statusWord, type Energy, type Result } from '../../result'
@@ -41,14 +40,15 @@ export function reportOf({ session, environment, results }: SessionFile, context
   // A GPU that two backends reach is named once; two GPUs of one model stay two.
   const devices = environment.devices.filter((device, i, all) => device.available.ok && device.name !== environment.cpu && !all.slice(0, i).some((other) => other.available.ok && other.name === device.name && other.backend !== device.backend)).map((device) => device.name + (device.software ? ' (software)' : ''))
   const block = blockOf(results, 0)
+  const rows = results.map((_, i) => rowAt(block, i))
   return {
     title: session.name || 'Untitled session',
     summary: `${results.length} of ${session.planned} cases, ${bad === 0 ? 'all passed' : `${bad} without a valid result`} · ${session.createdAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${session.state}`,
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
-    answer: sessionAnswer(results.flatMap((r) => (r.status === 'ok' && r.summary ? [{ ...r.summary, ...roundsTiming(r), case: r.case, grade: r.grade }] : [])), environment),
-    findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
+    answer: sessionAnswer(rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment),
+    findings: advise({ rows, ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),
     ceilings: ceilingsTable(context.ceilings),

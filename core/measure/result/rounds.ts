@@ -150,26 +150,52 @@ const quietRounds = (used: Uint8Array, firstSamples: readonly number[]): number 
 /** Quantile of the samples of a pass that stands for it: what other programs add to samples lies above. */
 const TYPICAL = 0.1
 
-/** The typical time of each pass in ns, by pass, and its rounds: that of the rounds that were not interrupted; of all where every one was, which `interrupted` says. */
-export function passTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, { ns: number; rounds: number; interrupted: boolean }> {
-  const { numbers = [], firstSamples = [], firstRounds } = rounds ?? {}
-  const passes = new Map<number, { all: number[]; clean: number[]; rounds: Set<number> }>()
-  let pass = 0
+/** What one pass says of a case: the typical time of its rounds that were not interrupted; of all where every one was, which `interrupted` says. */
+export interface Pass {
+  /** Number of its first round, by which the passes of two implementations are paired. */
+  first: number
+  ns: number
+  /** How many it had. */
+  rounds: number
+  interrupted: boolean
+}
+
+/** The passes of one result, in their order, and the group of all that were measured in the same rounds. */
+export interface RoundPasses {
+  group: number
+  passes: readonly Pass[]
+}
+
+/** The passes of a result; undefined where it was not measured in interleaved rounds. */
+export function roundPasses({ samplesNs, rounds, deviceStates }: Pick<Result, 'rounds' | 'deviceStates'> & { samplesNs: ArrayLike<number> }): RoundPasses | undefined {
+  if (!rounds) return undefined
+  const { group, numbers, firstSamples, firstRounds } = rounds
+  const open = new Map<number, { all: number[]; clean: number[]; rounds: Set<number> }>()
+  const begins = new Set(firstRounds)
+  const states = deviceStates ?? []
+  let first = 0
+  let state = 0
   for (const [i, from] of firstSamples.entries()) {
     const end = firstSamples[i + 1] ?? samplesNs.length
     // In sessions of before there were passes, the case was opened anew in every round: there and back is one.
-    if (!firstRounds) pass = Math.floor(numbers[i]! / 2)
-    else if (i > 0 && firstRounds.includes(i)) pass++
-    const known = passes.get(pass) ?? { all: [], clean: [], rounds: new Set() }
-    passes.set(pass, known)
-    const own = samplesNs.slice(from, end)
+    if (!firstRounds) first = 2 * Math.floor(numbers[i]! / 2)
+    else if (i === 0 || begins.has(i)) first = numbers[i]!
+    const known = open.get(first) ?? { all: [], clean: [], rounds: new Set() }
+    open.set(first, known)
+    let switches = 0
+    // Both are in the order of samples.
+    for (; state < states.length && states[state]!.firstSample < end; state++) switches += states[state]!.state.involuntarySwitches ?? 0
+    const quiet = !isInterrupted(switches, end - from)
     known.rounds.add(numbers[i]!)
-    known.all.push(...own)
-    if (!isInterrupted(interruptions(deviceStates, from, end), end - from)) known.clean.push(...own)
+    for (let at = from; at < end; at++) {
+      known.all.push(samplesNs[at]!)
+      if (quiet) known.clean.push(samplesNs[at]!)
+    }
   }
-  return new Map([...passes].flatMap(([at, { all, clean, rounds: own }]) => {
+  const passes = [...open].flatMap(([at, { all, clean, rounds: own }]): Pass[] => {
     const interrupted = clean.length === 0
     const ns = quantile(interrupted ? all : clean, TYPICAL)
-    return ns === undefined || !(ns > 0) ? [] : [[at, { ns, rounds: own.size, interrupted }]]
-  }))
+    return ns === undefined || !(ns > 0) ? [] : [{ first: at, ns, rounds: own.size, interrupted }]
+  })
+  return { group, passes }
 }

@@ -1,6 +1,7 @@
 import { LibraryTimes, RATINGS, type Rating } from '../../analysis/ratings'
 import { libraryOf } from '../../analysis/ratings/libraries'
 import { workOf } from '../../analysis/size'
+import { overCases } from '../../analysis/timing'
 import type { BenchmarkCase } from '../../case'
 import { operationText, shapeText } from '../../case-words'
 import { statusWord, type Result } from '../../result'
@@ -51,6 +52,7 @@ const isMeasured = (result: SuiteResult): result is Measured => result.status ==
 
 /** Everything the parts of a report are made of. */
 export class Material {
+  /** The valid results, one for each case (overCases). */
   readonly ok: readonly Measured[]
   readonly #times = new LibraryTimes()
   readonly #points = new Map<string, RooflinePoint | undefined>()
@@ -60,7 +62,7 @@ export class Material {
   readonly impls: readonly string[]
 
   constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], readonly ceilings: readonly Ceiling[]) {
-    this.ok = results.filter(isMeasured)
+    this.ok = overCases(results.filter(isMeasured))
     for (const result of results) if (!isMeasured(result)) this.#failed.set(`${workOf(result.case)}|${implName(result.case)}`, result)
     for (const result of this.ok) this.#times.add(result.case, result)
     const roofs = roofFinder(ceilings)

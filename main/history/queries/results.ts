@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { caseId, type BenchmarkCase } from '@core/case'
+import { roundPasses } from '@core/measure/result/rounds'
 import { measureSettingsSchema } from '@core/measure/settings'
 import { STATUSES, type Result } from '@core/result'
 import { emptyBlock, GRADES, ROW_NUMBERS, type RowBlock } from '@core/session/rows'
 import type { ResultStream } from '@core/session/types'
 import type { Took } from '@core/sweep/estimate'
-import { numberReader, restore, store, fromBytes, parseStored, readable } from './codec'
+import { numberReader, restore, store, fromBytes, parseStored, readable, type ResultBody } from './codec'
 import { query, type Database } from '../database/database'
 import { NotFoundError } from '../types'
 
@@ -62,6 +63,8 @@ export class Results {
     }
     block.cases = this.#casesOf(session, first, count, caseAt)
     this.#addReasons(session, block)
+    this.#addRounds(session, block)
+    if (tuples.some(([, , , , , numbers]) => numbers.length < ROW_NUMBERS.length * Float64Array.BYTES_PER_ELEMENT)) this.#addRuns(session, block)
     return block
   }
 
@@ -78,6 +81,33 @@ export class Results {
         .where('results.grade', '=', GRADES.indexOf('C')),
     )
     for (const { position, reasons } of found) if (reasons !== null) block.gradeReasons[position - block.first] = JSON.parse(reasons) as string[]
+  }
+
+  /** What the rows of interleaved rounds say, which are made of their samples. */
+  #addRounds(session: number, block: RowBlock): void {
+    if (block.numbers.roundsGroup.every(Number.isNaN)) return
+    const statement = this.db.prepare(query.selectFrom('results').innerJoin('bodies', 'bodies.key', 'results.body').select(['bodies.json', 'bodies.samples']).where('results.session', '=', 0).where('results.position', '=', 0).compile().sql)
+    for (const [at, group] of block.numbers.roundsGroup.entries()) {
+      if (Number.isNaN(group)) continue
+      const stored = statement.get(session, block.first + at) as { json: string; samples: Uint8Array } | undefined
+      // A damaged body hides its rounds, not the session.
+      const [body] = readable<ResultBody>(stored ? [stored] : [])
+      const rounds = body && roundPasses({ ...body, samplesNs: fromBytes(stored!.samples) })
+      if (rounds) block.rounds[at] = rounds
+    }
+  }
+
+  /** The repeat of rows that a version wrote which did not keep it beside the other numbers: of cases that come several times. */
+  #addRuns(session: number, block: RowBlock): void {
+    const found = this.db.all(
+      query
+        .selectFrom('results')
+        .innerJoin('bodies', 'bodies.key', 'results.body')
+        .select(['results.position as position', sql<number | null>`case when json_valid(bodies.json) then json_extract(bodies.json, '$.run') end`.as('run')])
+        .where('results.session', '=', session).where('results.position', '>=', block.first).where('results.position', '<', block.first + block.ids.length)
+        .where('results.case_key', 'in', query.selectFrom('results').select('case_key').where('session', '=', session).groupBy('case_key').having((eb) => eb.fn.countAll(), '>', 1)),
+    )
+    for (const { position, run } of found) if (run !== null) block.numbers.run[position - block.first] = run
   }
 
   /** The cases with these keys, each at its place. */

@@ -3,7 +3,7 @@ import { findBackend } from '@core/backends'
 import { INTERLEAVE, roundsRatio, roundsSettled } from '@core/compare'
 import type { BenchmarkCase } from '@core/case'
 import { costOf } from '@core/measure/result/record'
-import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, passSeconds, roundSettings, takesRounds, type RoundPart } from '@core/measure/result/rounds'
+import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, passSeconds, roundPasses, roundSettings, takesRounds, type RoundPart } from '@core/measure/result/rounds'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { processorOf } from '@core/session/environment'
@@ -87,7 +87,7 @@ class Open {
     return results.map((result, i) => {
       const seconds = members[i]!.expected
       if (!result.rounds) return { result, seconds }
-      const ratio = result === base ? { ratio: 1, interval: { low: 1, high: 1 } } : roundsRatio(result, base!)
+      const ratio = result === base ? { ratio: 1, interval: { low: 1, high: 1 } } : roundsRatio(roundPasses(result), roundPasses(base!))
       return { result: ratio ? { ...result, rounds: { ...result.rounds, ratio: { ratio: ratio.ratio, ...(ratio.interval ?? {}) } } } : result, seconds }
     })
   }
@@ -99,7 +99,8 @@ class Open {
     const most = this.together.length === this.members.length ? MAX_PASSES : INTERLEAVE.maxQuads
     if (this.passes >= most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
-    return others.every((side) => roundsSettled(roundsRatio(side, base!), settings.relativeCi))
+    const passes = roundPasses(base!)
+    return others.every((side) => roundsSettled(roundsRatio(roundPasses(side), passes), settings.relativeCi))
   }
 }
 

@@ -16,6 +16,7 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
   const highJ = rows.column('energyHighJ')
   const watts = rows.column('energyWatts')
   const callNs = rows.column('energyCallNs')
+  const run = rows.column('run')
   const points: ChartPoint[] = []
   for (let i = 0; i < rows.length; i++) {
     if (rows.status(i) !== 'ok' || !(median[i]! > 0)) continue
@@ -23,10 +24,9 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
     if (low[i]! > 0) point.ciLowNs = low[i]!
     if (high[i]! > 0) point.ciHighNs = high[i]!
     if (mad[i]! >= 0) point.madNs = mad[i]!
-    for (const name of ROUNDS) {
-      const value = rows.number(i, name)
-      if (!Number.isNaN(value)) point[name] = value
-    }
+    if (run[i]! >= 0) point.run = run[i]!
+    const rounds = rows.rounds(i)
+    if (rounds) point.rounds = rounds
     if (joules[i]! > 0) point.energy = { joules: joules[i]!, callNs: callNs[i]!, watts: watts[i]!, ...(lowJ[i]! > 0 ? { low: lowJ[i]!, high: highJ[i]! } : {}) }
     const grade = rows.grade(i)
     if (grade) point.grade = grade
@@ -34,9 +34,6 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
   }
   return points
 }
-
-/** What paired rounds say of a result, for speedups (core/analysis/timing.ts). */
-export const ROUNDS = ['roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh'] as const
 
 const kept = new WeakMap<object, Map<string, unknown>>()
 
@@ -55,6 +52,7 @@ export function remembered<T>(list: object, key: string, make: () => T): T {
 export interface ChartPoint extends Timing {
   id: string
   case: BenchmarkCase
+  run?: number
   /** Median absolute deviation of the samples. */
   madNs?: number
   bytes: number

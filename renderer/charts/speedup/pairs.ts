@@ -1,5 +1,5 @@
 import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, type AutoBaselines } from '@core/analysis/baseline'
-import { speedupOf } from '@core/analysis/timing'
+import { overCases, speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { seriesKey } from '@core/backends'
 import { processorOf } from '@core/session/environment'
@@ -67,17 +67,19 @@ function keyFor(all: readonly ChartPoint[], baseline: string): ((c: BenchmarkCas
 
 /**
  * Every result that has a partner in the baseline: another variant's of the same problem, or the same case in another
- * session. Of repeated cases the last stands for all. The baseline is looked for beyond the focus.
+ * session. A case that was repeated counts once, as in comparisons (overCases). The baseline is looked for beyond the focus.
  */
 export function speedups({ all, points, others }: Source, baseline: string): Speedup[] {
   const session = others.find(({ id }) => baseline === `${SESSION}${id}`)
-  const find = (baseOf: FindBase, title?: string) => findSpeedups(all, points, baseOf, title)
-  return session ? find(baseIn(session.points, caseId), shortName(session.name)) : remembered(points, `speedups ${baseline}`, () => find(baseAmong(all, baseline)))
+  const find = (baseOf: FindBase, title?: string) => findSpeedups(all, casesOf(points), baseOf, title)
+  return session ? find(baseIn(casesOf(session.points), caseId), shortName(session.name)) : remembered(points, `speedups ${baseline}`, () => find(baseAmong(casesOf(all), baseline)))
 }
+
+const casesOf = (points: readonly ChartPoint[]): readonly ChartPoint[] => remembered(points, 'cases', () => overCases(points))
 
 type FindBase = (c: BenchmarkCase) => ChartPoint | undefined
 
-/** The last of these points whose case has the same key. */
+/** The one of these points whose case has the same key, the last of several. */
 function baseIn(points: readonly ChartPoint[], keyOf: (c: BenchmarkCase) => string): FindBase {
   const bases = new Map(points.map((point) => [keyOf(point.case), point]))
   return (c) => bases.get(keyOf(c))
@@ -107,13 +109,11 @@ function baseAmong(all: readonly ChartPoint[], baseline: string): FindBase {
 function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[], baseOf: FindBase, title: string | undefined): Speedup[] {
   const { variants, of } = variantsOf(all)
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
-  const last = new Map<string, Speedup>()
-  for (const point of points) {
+  return points.flatMap((point): Speedup[] => {
     const base = baseOf(point.case)
     const found = base && speedupOf(point, base)
-    if (found) last.set(caseId(point.case), { point, base, variant: byId.get(of(point.case))!, baseTitle: title ?? byId.get(of(base.case))!.title, ...found })
-  }
-  return [...last.values()]
+    return found ? [{ point, base, variant: byId.get(of(point.case))!, baseTitle: title ?? byId.get(of(base.case))!.title, ...found }] : []
+  })
 }
 
 /** What is missing for a speedup, in a sentence. */

@@ -1,5 +1,6 @@
 import { markRaw, ref } from 'vue'
 import type { BenchmarkCase } from '@core/case'
+import type { RoundPasses } from '@core/measure/result/rounds'
 import { STATUSES, type Grade, type Status } from '@core/result'
 import { GRADES, ROW_NUMBERS, type Row, type RowBlock, type RowNumber } from '@core/session/rows'
 
@@ -30,6 +31,7 @@ export class ResultRows implements RowSource {
   private readonly numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(0)])) as Record<RowNumber, Float64Array>
   private readonly messages = new Map<number, string>()
   private readonly reasons = new Map<number, readonly string[]>()
+  private readonly passes = new Map<number, readonly [RoundPasses]>()
   private readonly byId = new Map<string, number>()
   private indexed = 0
 
@@ -69,6 +71,9 @@ export class ResultRows implements RowSource {
     for (const [at, reasons] of Object.entries(block.gradeReasons)) {
       if (Number(at) >= skip) this.reasons.set(block.first + Number(at), reasons)
     }
+    for (const [at, rounds] of Object.entries(block.rounds)) {
+      if (Number(at) >= skip) this.passes.set(block.first + Number(at), [rounds])
+    }
     this.count += added
     this.revision.value++
     return true
@@ -98,6 +103,10 @@ export class ResultRows implements RowSource {
     return this.reasons.get(row) ?? []
   }
 
+  rounds(row: number): readonly [RoundPasses] | undefined {
+    return this.passes.get(row)
+  }
+
   number(row: number, name: RowNumber): number {
     return this.numbers[name][row]!
   }
@@ -119,6 +128,8 @@ export class ResultRows implements RowSource {
     if (message !== undefined) row.message = message
     const reasons = this.reasons.get(i)
     if (reasons) row.gradeReasons = reasons
+    const rounds = this.passes.get(i)
+    if (rounds) row.rounds = rounds
     for (const name of ROW_NUMBERS) {
       const value = this.numbers[name][i]!
       if (!Number.isNaN(value)) row[name] = value
@@ -153,6 +164,8 @@ export interface RowSource {
   message(row: number): string | undefined
   /** Why a row has grade C, worst first; empty for other grades. */
   gradeReasons(row: number): readonly string[]
+  /** What its interleaved rounds say, for speedups (core/analysis/timing.ts): always the same object. */
+  rounds(row: number): readonly [RoundPasses] | undefined
   /** NaN where the result has no such number. */
   number(row: number, name: RowNumber): number
   /** One element per row. A view that the next append may replace; do not keep or change it. */

@@ -1,7 +1,6 @@
 import { seriesKey } from '@core/backends'
 import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, defaultBaseline, isSplit, type AutoBaselines } from '@core/analysis/baseline'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
-import { ROUNDS } from '../../../charts/data/points'
 import type { Device } from '@core/backend'
 import { ratioGrade } from '@core/compare'
 import { processorOf } from '@core/session/environment'
@@ -69,23 +68,29 @@ function baseline(rows: RowSource, row: number, key: string | undefined): Baseli
   let found = baselines.get(wanted)
   if (!found) {
     found = new Baseline(wanted)
-    for (let index = 0; index < rows.length; index++) found.add({ case: rows.case(index), index, ok: rows.status(index) === 'ok' })
+    for (let index = 0; index < rows.length; index++) found.add({ case: rows.case(index), index, ok: rows.status(index) === 'ok', run: runOf(rows, index) })
     baselines.set(wanted, found)
   }
   return found
 }
 
+const runOf = (rows: RowSource, row: number): number | undefined => {
+  const run = rows.number(row, 'run')
+  return Number.isNaN(run) ? undefined : run
+}
+
 /** The time of a row, with its interval and what its interleaved rounds say. */
 export function timingOf(rows: RowSource, row: number): Timing {
   const [ciLowNs, ciHighNs] = [rows.number(row, 'ciLowNs'), rows.number(row, 'ciHighNs')]
-  return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}), ...Object.fromEntries(ROUNDS.flatMap((name) => (Number.isNaN(rows.number(row, name)) ? [] : [[name, rows.number(row, name)]]))) }
+  const rounds = rows.rounds(row)
+  return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}), ...(rounds ? { rounds } : {}) }
 }
 
 type Speedup = { ok: true; base: number; ratio: RatioOfMedians } | { ok: false; reason: string }
 
 function speedup(rows: RowSource, row: number, key: string | undefined): Speedup {
   if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only results that passed verification have a speedup.' }
-  const match = baseline(rows, row, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
+  const match = baseline(rows, row, key)?.of(rows.case(row), runOf(rows, row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
   if (!match.ok) return match
   const ratio = speedupOf(timingOf(rows, row), timingOf(rows, match.index))
   return ratio ? { ok: true, base: match.index, ratio } : { ok: false, reason: 'A median is missing.' }
