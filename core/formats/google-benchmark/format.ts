@@ -3,11 +3,12 @@ import { benchmarkCaseSchema } from '../../case'
 import { cleanSamples } from '../../measure/result/labels'
 import type { Result } from '../../result'
 import type { SessionFile, Environment } from '../../session/types'
-import type { Claim } from '../shared/contradictions'
+import { summarize } from '../../stats/summarize'
+import { finite, type Claim } from '../shared/contradictions'
 import { finishImport, readAs } from '../shared/check'
 import { foreignDevice, foreignSession, isoTime, type ForeignResult } from '../shared/foreign'
 import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
-import { caseName, OUR_EXECUTABLE, parseCaseName, parseName } from './name'
+import { OUR_EXECUTABLE, parseCaseName, parseName, parseRun, resultName } from './name'
 
 const CACHE_TYPES: Record<string, string> = { d: 'Data', i: 'Instruction' }
 
@@ -16,14 +17,17 @@ function cacheOf({ name, bytes, instances }: { name: string; bytes: number; inst
   return level === undefined ? [] : [{ type: CACHE_TYPES[kind!] ?? 'Unified', level: Number(level), size: bytes, num_sharing: Math.max(1, Math.floor(logicalCpus / instances)) }]
 }
 
-/** A row for each sample on which the statistics rest, as if it were a repetition, and the aggregates over them; a result that is not ok says why instead. */
+/**
+ * A row for each sample on which the statistics rest, as if it were a repetition, and the aggregates over these rows; a result that is not ok says why instead.
+ * Repeats of a sweep are benchmarks of their own, as the aggregates of each are.
+ */
 function rowsOf(result: Result): object[] {
-  const { summary } = result
   const samplesNs = cleanSamples(result)
-  const name = caseName(result.case)
+  const summary = samplesNs.length > 0 ? finite(summarize(samplesNs)) : result.summary
+  const name = resultName(result)
   const common = { run_name: name, repetitions: Math.max(1, samplesNs.length || (summary?.count ?? 1)), threads: result.case.threads ?? 1 }
   const timed = (ns: number) => ({ real_time: ns, cpu_time: ns, time_unit: 'ns', ...(result.bytes > 0 && ns > 0 ? { bytes_per_second: (result.bytes / ns) * 1e9 } : {}) })
-  if (result.status !== 'ok' || !summary) {
+  if (result.status !== 'ok' || !result.summary || !summary) {
     return [{ name, ...common, run_type: 'iteration', repetition_index: 0, iterations: 0, error_occurred: true, error_message: `${result.status}: ${result.message ?? ''}`, real_time: 0, cpu_time: 0, time_unit: 'ns' }]
   }
   const samples = samplesNs.map((ns, i) => ({ name, ...common, run_type: 'iteration', repetition_index: i, iterations: result.inner ?? 1, ...timed(ns) }))
@@ -100,7 +104,8 @@ function resultOf({ name, repetitions, aggregates }: Runs, ours: boolean): Forei
   const named = parseName(name)
   const threads = first.threads ?? named.threads
   const own = ours ? benchmarkCaseSchema.safeParse(parseCaseName(name)) : undefined
-  const work = own?.success ? own.data : { op: named.op, params: named.params, backend: BACKEND, threads }
+  const run = own?.success ? parseRun(name) : undefined
+  const work = own?.success ? { ...own.data, ...(run === undefined ? {} : { run }) } : { op: named.op, params: named.params, backend: BACKEND, threads }
   const failed = repetitions.find((run) => run.error_occurred)
   const skipped = repetitions.find((run) => run.skipped)
   if (failed ?? skipped) return { ...work, status: failed ? 'failed' : 'skipped', message: (failed?.error_message ?? skipped?.skip_message ?? '').slice(0, 4000) || 'The file states no reason.' }

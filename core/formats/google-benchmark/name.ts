@@ -1,4 +1,5 @@
 import type { BenchmarkCase, Params } from '../../case'
+import type { Result } from '../../result'
 
 /** `executable` of files that Opscope wrote: their names carry a whole case. */
 export const OUR_EXECUTABLE = 'opscope'
@@ -55,12 +56,23 @@ const FIELDS = ['dtype', 'backend', 'impl', 'device', 'mode'] as const
 const WORD = "'"
 
 /** A whole case as a name that keeps every part of it. */
-export function caseName(c: BenchmarkCase): string {
+function caseName(c: BenchmarkCase): string {
   const params = Object.keys(c.params).sort().map((key) => `p.${encode(key)}:${typeof c.params[key] === 'string' ? WORD : ''}${encode(String(c.params[key]))}`)
   return [encode(c.op), ...params, ...FIELDS.map((field) => `${field}:${encode(c[field])}`), ...(c.threads === undefined ? [] : [`threads:${c.threads}`])].join('/')
 }
 
-/** The case that `caseName` wrote; undefined for a name that is not like that. Fields are not checked. */
+/** The same for one result: repeats of a sweep and blocks of an interleaved comparison have names of their own. */
+export function resultName({ case: c, run, block }: Pick<Result, 'case' | 'run' | 'block'>): string {
+  return [caseName(c), ...(run === undefined ? [] : [`run:${run}`]), ...(block ? [`pair:${encode(block.pair)}`, `quad:${block.quad}`, `place:${block.place}`] : [])].join('/')
+}
+
+/** Which repeat `resultName` wrote. */
+export function parseRun(name: string): number | undefined {
+  const [, digits] = /\/run:(\d{1,6})(?:\/|$)/.exec(name) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** The case that `caseName` or `resultName` wrote; undefined for a name that is not like that. Fields are not checked. */
 export function parseCaseName(name: string): Record<keyof Omit<BenchmarkCase, 'threads'>, unknown> & { threads: number | undefined } | undefined {
   const [op = '', ...rest] = name.split('/')
   const params: Record<string, Params[string]> = {}

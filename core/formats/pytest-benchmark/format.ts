@@ -19,9 +19,9 @@ function exportBenchmarks({ session, environment, results }: SessionFile): strin
   const lines = results.flatMap((result) => {
     const stats = result.status === 'ok' ? pytestStats(result) : undefined
     if (!stats) return []
-    const { case: c, run } = result
-    const name = run === undefined ? caseName(c) : `${caseName(c)}/run=${run}`
-    return writeJson({ group: c.op, name, fullname: `opscope::${name}`, params: c.params, param: null, extra_info: { opscope: { case: c } }, options: { disable_gc: false, timer: result.timer ?? 'unknown', warmup: true }, stats })
+    const { case: c, run, block } = result
+    const name = [caseName(c), ...(run === undefined ? [] : [`run=${run}`]), ...(block ? [`pair=${block.pair}`, `quad=${block.quad}`, `place=${block.place}`] : [])].join('/')
+    return writeJson({ group: c.op, name, fullname: `opscope::${name}`, params: c.params, param: null, extra_info: { opscope: { case: c, ...(run === undefined ? {} : { run }) } }, options: { disable_gc: false, timer: result.timer ?? 'unknown', warmup: true }, stats })
   })
   const cpu = { brand: environment.cpu, brand_raw: environment.cpu, count: environment.logicalCpus }
   const machine = { node: environment.host, processor: '', machine: '', python_version: '', python_implementation: '', system: environment.os, release: environment.kernel, cpu }
@@ -75,23 +75,22 @@ function quartiles(ascending: Float64Array): [number, number] {
     : [0.75 * at(n) + 0.25 * at(n + 1), 0.25 * at(3 * n + 1) + 0.75 * at(3 * n + 2)]
 }
 
-/** Of the samples that count (labelled ones left out); undefined where a result has no samples. */
+/** Of the samples that count (labelled ones left out), in seconds as they are written; undefined where a result has no samples. */
 export function pytestStats(result: Result): PytestStats | undefined {
-  const samples = cleanSamples(result)
-  const ascending = sorted(samples)
-  const meanNs = mean(samples)
-  if (!ascending || meanNs === undefined) return undefined
+  const data = cleanSamples(result).map(nsToSeconds)
+  const ascending = sorted(data)
+  const middle = mean(data)
+  if (!ascending || middle === undefined) return undefined
   const [q1, q3] = quartiles(ascending)
   const fence = 1.5 * (q3 - q1)
-  const stddevNs = standardDeviation(samples) ?? 0
-  const iqrOutliers = samples.filter((ns) => ns < q1 - fence || ns > q3 + fence).length
-  const stddevOutliers = samples.filter((ns) => ns < meanNs - stddevNs || ns > meanNs + stddevNs).length
-  const totalNs = samples.reduce((sum, ns) => sum + ns, 0)
-  const s = nsToSeconds
+  const stddev = standardDeviation(data) ?? 0
+  const iqrOutliers = data.filter((s) => s < q1 - fence || s > q3 + fence).length
+  const stddevOutliers = data.filter((s) => s < middle - stddev || s > middle + stddev).length
+  const total = data.reduce((sum, s) => sum + s, 0)
   return {
-    min: s(ascending[0]!), max: s(ascending.at(-1)!), mean: s(meanNs), stddev: s(stddevNs), rounds: samples.length, median: s(quantileOfSorted(ascending, 0.5)), iqr: s(q3 - q1), q1: s(q1), q3: s(q3),
+    min: ascending[0]!, max: ascending.at(-1)!, mean: middle, stddev, rounds: data.length, median: quantileOfSorted(ascending, 0.5), iqr: q3 - q1, q1, q3,
     iqr_outliers: iqrOutliers, stddev_outliers: stddevOutliers, outliers: `${stddevOutliers};${iqrOutliers}`,
-    ld15iqr: s(ascending.find((ns) => ns >= q1 - fence)!), hd15iqr: s(ascending.findLast((ns) => ns <= q3 + fence)!),
-    ops: totalNs > 0 ? samples.length / nsToSeconds(totalNs) : 0, total: s(totalNs), data: samples.map(s), iterations: result.inner ?? 1,
+    ld15iqr: ascending.find((s) => s >= q1 - fence)!, hd15iqr: ascending.findLast((s) => s <= q3 + fence)!,
+    ops: total > 0 ? data.length / total : 0, total, data, iterations: result.inner ?? 1,
   }
 }

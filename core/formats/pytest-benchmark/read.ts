@@ -37,8 +37,8 @@ const fileSchema = z.object({
 })
 type File = z.infer<typeof fileSchema>
 
-/** What this app writes into extra_info: the case in full. */
-const ownSchema = z.object({ case: benchmarkCaseSchema })
+/** What this app writes into extra_info: the case in full, and which repeat of the sweep it is. */
+const ownSchema = z.object({ case: benchmarkCaseSchema, run: z.number().int().nonnegative().optional() })
 
 /** `test_add` of `test_add[float32-1000]`. */
 const withoutParam = ({ name, param }: Benchmark) => (param != null && name.endsWith(`[${param}]`) && name.length > param.length + 2 ? name.slice(0, -param.length - 2) : name)
@@ -63,8 +63,8 @@ function resultOf(benchmark: Benchmark, shared: ReadonlySet<string>): ForeignRes
   const { stats, params, extra_info, group } = benchmark
   const short = withoutParam(benchmark)
   const own = ownSchema.safeParse(extra_info?.['opscope'])
-  const named: Pick<ForeignResult, 'op' | 'params' | 'dtype' | 'backend' | 'impl' | 'device' | 'threads' | 'mode'> = own.success
-    ? own.data.case
+  const named: Pick<ForeignResult, 'op' | 'params' | 'dtype' | 'backend' | 'impl' | 'device' | 'threads' | 'mode' | 'run'> = own.success
+    ? { ...own.data.case, ...(own.data.run === undefined ? {} : { run: own.data.run }) }
     : {
         op: shared.has(short) && benchmark.fullname ? benchmark.fullname.replace(/\[[^]*$/, '') : short, backend: 'pytest-benchmark', dtype: dtypeNamed(params?.['dtype']),
         params: params ? Object.fromEntries(Object.entries(params).map(([name, value]) => [name, paramValue(value)])) : benchmark.param ? { param: benchmark.param } : {},

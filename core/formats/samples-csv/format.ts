@@ -1,4 +1,5 @@
 import { csvText } from '../../csv'
+import { chooseSamples } from '../../measure/result/labels'
 import type { Result } from '../../result'
 import type { SessionStream } from '../../session/types'
 import type { FileFormat } from '../file-format'
@@ -9,13 +10,17 @@ function clockOf({ clocksMhz, samplesNs, deviceStates = [] }: Result, index: num
   return deviceStates.findLast(({ firstSample }) => firstSample <= index)?.state.smClockMhz
 }
 
-/** One row per sample: ns per call in the order taken, SM clock in MHz where known, kinds of labels joined by semicolons. */
+/**
+ * One row per sample: ns per call in the order taken, SM clock in MHz where known, kinds of labels joined by semicolons, and 1 where the sample counts: the
+ * statistics of the CSV of results are those of its rows with 1. Labelled samples count where too few others are left.
+ */
 function* exportSamples({ results }: SessionStream): Generator<string, void> {
-  yield csvText([['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags']])
+  yield csvText([['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags', 'counts']])
   for (const result of results) {
     const flags: string[][] = result.samplesNs.map(() => [])
     for (const { kind, first, count } of result.labels ?? []) for (const list of flags.slice(first, first + count)) if (!list.includes(kind)) list.push(kind)
-    yield csvText(result.samplesNs.map((ns, i) => [result.id, i, ns, clockOf(result, i), flags[i]!.join(';')]))
+    const { used } = chooseSamples(result.labels, result.samplesNs.length, result.rounds)
+    yield csvText(result.samplesNs.map((ns, i) => [result.id, i, ns, clockOf(result, i), flags[i]!.join(';'), used[i]!]))
   }
 }
 

@@ -42,6 +42,8 @@ export interface ForeignResult {
   dtype?: BenchmarkCase['dtype']
   threads?: number
   mode?: BenchmarkCase['mode']
+  /** Repeat of a sweep, where this app wrote the file. */
+  run?: number
   /** ns per call, in the order taken; empty where the file has figures only. */
   samplesNs?: number[]
   /** What the file states without samples. */
@@ -106,6 +108,7 @@ function foreignResult(given: ForeignResult, id: string, tool: string, at: strin
       op: fitText(given.op, 80), params: fitParams(given.params ?? {}), dtype: given.dtype ?? 'unknown', backend: fitText(given.backend, 40), impl: fitText(given.impl ?? 'imported', 40),
       device: fitText(given.device ?? 'cpu', 80), mode: given.mode ?? 'hot', threads: given.threads,
     },
+    ...(given.run === undefined ? {} : { run: given.run }),
     status: given.status ?? 'ok',
     message: given.message,
     startedAt: given.startedAt ?? at,
