@@ -137,6 +137,10 @@ export type SessionSummary = z.infer<typeof sessionSummarySchema>
  */
 export const isResumable = ({ about }: Pick<Session, 'about'>): boolean => about === undefined || about.kind === 'ceilings'
 
+/** Whether it has cases left that can be measured later. */
+export const isUnfinished = (session: Pick<Session, 'about' | 'state' | 'planned'> & { results: number }): boolean =>
+  isResumable(session) && session.state !== 'done' && session.state !== 'running' && session.results < session.planned
+
 /** A session whose results come one at a time in their order, as often as they are gone through: memory need not hold them all. A SessionFile is one. */
 export type SessionStream = Omit<SessionFile, 'results'> & { results: ResultStream }
 

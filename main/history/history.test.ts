@@ -131,12 +131,12 @@ describe('results', () => {
     expect(() => history.setPlanned('x', 1)).toThrow(NotFoundError)
   })
 
-  test('a session that was stopped lists the operations that it measured, and takes up others when it goes on', () => {
+  test.each(['stopped', 'interrupted'] as const)('a session that was %s lists the operations that it measured, and takes up others when it goes on', (state) => {
     const { id } = create('one', [testCase(1), testCase(2, 'exp'), testCase(3, 'gelu'), testCase(4, 'relu')])
     expect(history.summary(id).ops).toEqual(['add', 'exp', 'gelu', 'relu'])
     history.addResult(id, testResult('a', testCase(2, 'exp')))
     history.addResult(id, testResult('b', testCase(1)))
-    history.setState(id, 'stopped')
+    history.setState(id, state)
     expect(history.summary(id)).toMatchObject({ ops: ['exp', 'add'], results: 2, planned: 4 })
     history.setState(id, 'running')
     history.addResult(id, testResult('c', testCase(4, 'relu')))

@@ -93,8 +93,8 @@ export class SqliteHistory implements History {
     const { changes } = this.db.run(query.updateTable('sessions').set({ state, owner }).where('id', '=', sessionId))
     this.#mustBeInPlace()
     if (changes === 0) throw new NotFoundError(`There is no session “${sessionId}” in the history.`)
-    if (state !== 'stopped' && state !== 'cancelled') return
-    // Of the operations that were planned the list shows those that were measured.
+    if (state === 'running' || state === 'done') return
+    // Of the operations that were planned the list shows those that were measured, however the run ended.
     const ops = measuredOps(this.db, sessionId)
     if (ops.length > 0) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(ops) }).where('id', '=', sessionId))
     this.#writing.delete(sessionId)

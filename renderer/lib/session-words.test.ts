@@ -17,8 +17,9 @@ it('tells sessions of one name apart by when they were made, and leaves the othe
 })
 
 it('does not call a session stopped whose cases are on a fleet', () => {
-  expect(stateText({ state: 'stopped', failures: 0 })).toBe('stopped early')
-  expect((['stopped', 'cancelled', 'done'] as const).map((state) => stateText({ state, failures: 2, about: { kind: 'fleet' } }))).toEqual(['on the fleet, 2 failed', 'cancelled, 2 failed', 'complete, 2 failed'])
+  expect(stateText({ state: 'stopped', failures: 0, results: 4, planned: 9 })).toBe('stopped early')
+  expect(stateText({ state: 'interrupted', failures: 1, results: 4, planned: 9 }, true)).toBe('interrupted after 4 of 9 cases, 1 failed')
+  expect((['stopped', 'cancelled', 'done'] as const).map((state) => stateText({ state, failures: 2, results: 9, planned: 9, about: { kind: 'fleet' } }))).toEqual(['on the fleet, 2 failed', 'cancelled, 2 failed', 'complete, 2 failed'])
 })
 
 it('writes dates in one order everywhere: day, month, year, time', () => {

@@ -1,5 +1,5 @@
 import { computed, ref } from 'vue'
-import type { Session, SessionState } from '@core/session/types'
+import type { Session, SessionState, SessionSummary } from '@core/session/types'
 import { formatInteger } from '@core/units'
 
 /** States of a session as users read them. */
@@ -8,8 +8,11 @@ const STATE_WORDS: Readonly<Record<SessionState, string>> = { running: 'running'
 /** The state of a session in a word. One that is queued for a fleet was not stopped: its results are still to come. */
 export const stateWord = ({ state, about }: Pick<Session, 'state' | 'about'>): string => (state === 'stopped' && about?.kind === 'fleet' ? 'on the fleet' : STATE_WORDS[state])
 
-/** `complete, 8 failed`: the state of a session, and how many of its results are not valid. */
-export const stateText = ({ failures, ...session }: Pick<Session, 'state' | 'about'> & { failures: number }): string => `${stateWord(session)}${failures > 0 ? `, ${formatInteger(failures)} failed` : ''}`
+/** `complete, 8 failed`: the state of a session, and how many of its results are not valid; in full `interrupted after 12 of 30 cases`. */
+export function stateText({ failures, ...session }: Pick<SessionSummary, 'state' | 'about' | 'failures' | 'results' | 'planned'>, full = false): string {
+  const after = full && session.state !== 'running' && session.results < session.planned ? ` after ${formatInteger(session.results)} of ${formatInteger(session.planned)} cases` : ''
+  return `${stateWord(session)}${after}${failures > 0 ? `, ${formatInteger(failures)} failed` : ''}`
+}
 
 /** `a, b, c and 4 more`. */
 export function shortList(words: readonly string[], most = 3): string {

@@ -45,7 +45,7 @@ it.each([
   ["tags = '{}', ops = '[1]'", 'tags, operations'],
   ["devices = x'00ff'", 'devices'],
   ["state = 'melted'", 'state'],
-  ["state = 'running', owner = 'oops', ops = ''", 'operations'],
+  ["state = 'running', owner = 'oops', devices = ''", 'devices'],
   ["created_at = 'yesterday'", 'date'],
   ["about = 'nonsense'", 'kind'],
   ["name = x'00', planned = 'many'", 'name, number of cases'],
