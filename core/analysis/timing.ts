@@ -1,7 +1,8 @@
 import { caseId, type BenchmarkCase } from '../case'
 import { roundsRatioOver, standing } from '../compare'
 import type { RoundPasses } from '../measure/result/rounds'
-import { overRuns } from '../stats/summarize'
+import type { Interval } from '../stats/bootstrap'
+import { overRuns, studentInterval } from '../stats/summarize'
 
 /** A median time and its interval, where there is one. ns per call. */
 export interface Timing {
@@ -15,7 +16,7 @@ export interface Timing {
 
 /**
  * One timing for each case: that of the results that stand for it (`standing` in core/compare), with all else from the last of them. Over several runs it is
- * the median of their medians with its interval (`overRuns`), as in comparisons.
+ * the median of their medians with its interval (`overRuns`), as in comparisons; over two with Student's, which also holds both of theirs.
  */
 export function overCases<T extends Timing & { case: BenchmarkCase; run?: number | undefined }>(results: readonly T[]): T[] {
   const cases = new Map<string, T[]>()
@@ -33,8 +34,14 @@ function timingOver<T extends Timing>(runs: readonly T[]): T {
   const over = runs.length > 1 ? overRuns(runs.map(({ medianNs }) => medianNs)) : undefined
   if (!over) return last
   const { ciLowNs: _low, ciHighNs: _high, rounds: _rounds, ...rest } = last
+  const interval = over.interval ?? ofTwo(runs)
   const rounds = runs.flatMap((run) => run.rounds ?? [])
-  return { ...rest, medianNs: over.median, ...(over.interval ? { ciLowNs: over.interval.low, ciHighNs: over.interval.high } : {}), ...(rounds.length > 0 ? { rounds } : {}) } as T
+  return { ...rest, medianNs: over.median, ciLowNs: interval.low, ciHighNs: interval.high, ...(rounds.length > 0 ? { rounds } : {}) } as T
+}
+
+function ofTwo(runs: readonly Timing[]): Interval {
+  const { low, high } = studentInterval(runs.map(({ medianNs }) => Math.log(medianNs)))
+  return { low: Math.min(low, ...runs.flatMap(({ ciLowNs }) => ciLowNs ?? [])), high: Math.max(high, ...runs.flatMap(({ ciHighNs }) => ciHighNs ?? [])) }
 }
 
 /** What paired rounds say, above 1 is faster; undefined where the two were not measured in the same rounds. */

@@ -51,7 +51,7 @@ export function relativeInterval(interval: { low: number; high: number } | undef
   return interval && medianValue ? (interval.high - interval.low) / 2 / medianValue : undefined
 }
 
-/** Two runs have a t of 12.7: an interval of them says nothing. */
+/** Two runs have a t of 12.7: their interval bounds a ratio that is far from 1, and says too little of a time. */
 export const MIN_RUNS = 3
 
 /**
@@ -64,12 +64,12 @@ export function overRuns(medians: ArrayLike<number>): { median: number; interval
   const median = medianOf(medians)
   const logs = Array.from(medians, Math.log)
   if (median === undefined || !logs.every(Number.isFinite)) return undefined
-  const interval = logs.length >= MIN_INTERVAL_SAMPLES ? serialInterval(medians) : studentInterval(logs)
+  const interval = logs.length >= MIN_INTERVAL_SAMPLES ? serialInterval(medians) : logs.length >= MIN_RUNS ? studentInterval(logs) : undefined
   return interval ? { median, interval: { low: Math.min(median, interval.low), high: Math.max(median, interval.high) } } : { median }
 }
 
-function studentInterval(logs: readonly number[]): Interval | undefined {
-  if (logs.length < MIN_RUNS) return undefined
+/** Student's 95 % CI of the mean of two logarithms or more, of what they are of. */
+export function studentInterval(logs: readonly number[]): Interval {
   const half = studentQuantile(0.025, logs.length - 1) * (standardDeviation(logs)! / Math.sqrt(logs.length))
   const centre = mean(logs)!
   return { low: Math.exp(centre - half), high: Math.exp(centre + half) }

@@ -74,6 +74,11 @@ describe('speedups of interleaved rounds', () => {
     expect(over.ratio).toBeCloseTo(0.8, 1)
     expect(over.interval!.high - over.interval!.low).toBeGreaterThan(0.05)
     expect(over.runs).toBe(3)
+    // Two runs that agree tell a difference, by Student's t of one degree of freedom: 12.7 times their distance over 2.
+    const [a, b] = [run(0.5, 4), run(0.52, 5)]
+    const two = roundsRatioOver([a[0], b[0]], [a[1], b[1]])!
+    expect(two.interval!.low / two.ratio).toBeCloseTo(Math.exp(-12.706 * Math.log(0.52 / 0.5) / 2), 1)
+    expect([verdictOf(two.interval), two.degrees]).toEqual(['faster', 1])
     expect(roundsRatioOver([runs[0]![0]], [])).toBeUndefined()
     // A run that failed on one side leaves the others in their pairs.
     expect(roundsRatioOver(runs.map(([side]) => side), runs.slice(1).map(([, base]) => base))).toMatchObject({ runs: 2, ratio: expect.closeTo(0.8, 1) })

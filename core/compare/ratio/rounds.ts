@@ -1,5 +1,9 @@
 import { MIN_PASSES, type RoundPasses } from '../../measure/result/rounds'
 import type { Grade } from '../../result'
+import { mean } from '../../stats/descriptive'
+import { meanRatio } from '../../stats/mean-ratio'
+import { studentQuantile } from '../../stats/significance'
+import { MIN_RUNS, studentInterval } from '../../stats/summarize'
 import { formatHalfWidth } from '../../units'
 import { intervalAt, quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
@@ -49,18 +53,24 @@ export function roundsSettled(ratio: RatioEstimate | undefined, relativeCi: numb
 
 /**
  * The same over several runs of a sweep, whose processes are independent: each run's ratio is one value, and runs that only one side has left do not
- * count. Undefined where no run of both was measured in the same rounds.
+ * count. Two runs have Student's interval with one degree of freedom, no narrower than their own intervals allow. Undefined where no run of both was measured in the same rounds.
  */
 export function roundsRatioOver(sides: readonly (RoundPasses | undefined)[], bases: readonly (RoundPasses | undefined)[]): (InterleavedRatio & { runs: number }) | undefined {
   const ratios = sides.flatMap((side) => roundsRatio(side, bases.find((base) => base && base.group === side?.group)) ?? [])
   const [only] = ratios
   if (!only) return undefined
   if (ratios.length === 1) return { ...only, runs: 1 }
-  return { ...quadRatio(ratios.map(({ ratio }) => Math.log(ratio)), MIN_RUNS), quads: ratios.reduce((sum, { quads }) => sum + quads, 0), runs: ratios.length }
+  const logs = ratios.map(({ ratio }) => Math.log(ratio))
+  return { ...(ratios.length < MIN_RUNS ? ofTwo(ratios, logs) : quadRatio(logs, MIN_RUNS)), quads: ratios.reduce((sum, { quads }) => sum + quads, 0), runs: ratios.length }
 }
 
-/** Runs that have an interval. */
-const MIN_RUNS = 3
+function ofTwo(ratios: readonly RatioEstimate[], logs: readonly number[]): RatioEstimate {
+  const ratio = Math.exp(mean(logs)!)
+  const over = studentInterval(logs)
+  const within = meanRatio(ratios.map((one) => ({ ratio: one.ratio, ...one.interval })))
+  const half = Math.log(Math.max(over.high / ratio, (within?.high ?? ratio) / ratio, ratio / (within?.low ?? ratio)))
+  return { ratio, interval: { low: ratio / Math.exp(half), high: ratio * Math.exp(half) }, logError: half / studentQuantile(0.025, 1), degrees: 1 }
+}
 
 /** Half widths of the 95 % CI up to which a speedup is graded A, and B. */
 const A_WITHIN = 0.01
