@@ -67,6 +67,15 @@ describe('speedups of interleaved rounds', () => {
     expect(ratioGrade(ratio).grade).toBe('A')
   })
 
+  test('passes that were held up throughout do not count, however few others are left: the ratio then has no interval', () => {
+    // Another program has the processor in most passes of one side: what these take is its time slices.
+    const passes = (ns: number, away: readonly number[]) => ({ group: 1, passes: Array.from({ length: 8 }, (_, i) => ({ first: 2 * i, ns: away.includes(i) ? 1000 * ns * (i + 1) : ns, rounds: 2, interrupted: away.includes(i) })) })
+    expect(roundsRatio(passes(80, [1, 2, 4, 5, 6]), passes(100, []))).toEqual({ ratio: expect.closeTo(0.8, 9), quads: 3 })
+    // Where a call is long beside a time slice, those that were interrupted say nearly the same.
+    const long = passes(80, [])
+    expect(roundsRatio({ ...long, passes: long.passes.map((pass) => ({ ...pass, interrupted: true, ns: pass.ns * (1 + pass.first / 1000) })) }, passes(100, []))).toMatchObject({ quads: 8, interval: { low: expect.closeTo(0.8, 1) } })
+  })
+
   test('over several runs the run is the unit', () => {
     const run = (ratio: number, seed: number) => [join(measured(ratio, seed), seed), join(measured(1, seed + 10), seed)].map(roundPasses)
     const runs = [run(0.8, 1), run(0.84, 2), run(0.76, 3)]

@@ -27,17 +27,25 @@ export function roundsRatio(side: RoundPasses | undefined, base: RoundPasses | u
   return found.ratio
 }
 
+/** An interrupted pass that took longer than this times the best one of its side says how long the processor was away. */
+const HELD_UP = 2
+
 function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | undefined {
   const below = new Map(base.passes.map((pass) => [pass.first, pass]))
-  const all = side.passes.flatMap(({ first, ns, rounds, interrupted }) => {
-    const other = below.get(first)
-    return other ? [{ log: Math.log(ns / other.ns), quads: Math.floor(Math.min(rounds, other.rounds) / 2), interrupted: interrupted || other.interrupted }] : []
+  const all = side.passes.flatMap((own) => {
+    const other = below.get(own.first)
+    return other ? [{ own, other, interrupted: own.interrupted || other.interrupted }] : []
   })
   if (all.length === 0) return undefined
-  // Passes in which a side was never let through count where too few others are left.
+  // Passes in which a side was never let through count where too few others are left, unless they took far longer.
   const quiet = all.filter(({ interrupted }) => !interrupted)
-  const passes = quiet.length >= MIN_PASSES ? quiet : all
-  return { ...quadRatio(passes.map(({ log }) => log), MIN_PASSES), quads: passes.reduce((sum, { quads }) => sum + quads, 0) }
+  const [best, bestOther] = [Math.min(...all.map(({ own }) => own.ns)), Math.min(...all.map(({ other }) => other.ns))]
+  const usual = all.filter(({ own, other, interrupted }) => !interrupted || (own.ns <= HELD_UP * best && other.ns <= HELD_UP * bestOther))
+  const passes = quiet.length >= MIN_PASSES ? quiet : usual.length > 0 ? usual : all
+  return {
+    ...quadRatio(passes.map(({ own, other }) => Math.log(own.ns / other.ns)), MIN_PASSES),
+    quads: passes.reduce((sum, { own, other }) => sum + Math.floor(Math.min(own.rounds, other.rounds) / 2), 0),
+  }
 }
 
 /**
