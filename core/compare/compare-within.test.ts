@@ -7,7 +7,7 @@ import type { Row } from '../session/rows'
 import type { NoiseFloor } from '../session/types'
 import { createRandom, normal } from '../stats/random'
 import { testCase, testDevice, testGpu, testSession } from '../testing'
-import { comparisonSchema, compareSessions, compareWithin, pairRatios, UnknownValueError, type CompareAxis, type ComparedResult, type ComparedSession, type PairRatios } from '.'
+import { answerOf, comparisonSchema, compareSessions, compareWithin, pairRatios, UnknownValueError, type CompareAxis, type ComparedResult, type ComparedSession, type PairRatios } from '.'
 
 const random = createRandom(9)
 const results = new Map<string, ComparedResult>()
@@ -36,6 +36,13 @@ describe('joins cases that are equal but for', () => {
     expect(values).toEqual(['cpu scalar', 'cpu avx2', 'cuda kernel'])
     expect(cells).toEqual([['scalar1', 'avx1', 'gpu']])
     expect(shape(within(rows, 'impl', 'cuda kernel'))).toEqual([['cuda kernel', 'cpu scalar', 'cpu avx2'], [['gpu', 'scalar1', 'avx1'], ['gpu', null, 'avx4']]])
+  })
+
+  test('the implementation, and where these differ in their threads says so', () => {
+    const apart = within([measured('one', { impl: 'avx512', threads: 1 }, 10), measured('two', { backend: 'python', impl: 'torch', threads: 2 }, 20)], 'impl')
+    expect(apart.rows).toEqual([])
+    expect(answerOf(apart, 1).sentence).toBe('python torch and cpu avx512 have no case in common. Implementations are compared at the same number of threads, and here these differ.')
+    expect(within(rows.slice(0, 2), 'impl')).not.toHaveProperty('threadsDiffer')
   })
 
   test('the backend: of each its preferred implementation', () => {

@@ -56,6 +56,7 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
   return {
     sessions: values.map((value) => ({ id, name, createdAt, value, ...(fileName === undefined ? {} : { fileName }) })),
     threshold: thresholds.threshold ?? THRESHOLD,
+    ...(join.threadsDiffer ? { threadsDiffer: true } : {}),
     opThresholds: thresholds.byOp ?? {},
     facets: facetsOf([...whole.values()].map((entry) => entry.case)),
     rows,
@@ -102,6 +103,8 @@ export interface AxisJoin {
   groups: { id: string; byValue: Map<string, Entry> }[]
   /** Cases that have no value of the axis, such as threads of a GPU case. */
   outside: Entry[]
+  /** Some work was measured at different numbers of threads alone by different values. */
+  threadsDiffer: boolean
 }
 
 /**
@@ -133,8 +136,13 @@ function joinAlong(axis: CompareAxis, entries: Iterable<Entry>, devices: readonl
     group.push({ value, entry })
     keyed.set(key, group)
   }
-  const groups = [...keyed].flatMap(([id, members]) => byThreads(axis, members).map(({ threads, members: same }) => ({ id: threads === undefined ? id : `${id}|t${threads}`, byValue: oneEach(axis, same, devices) })))
-  return { values: [...values], groups, outside }
+  let threadsDiffer = false
+  const groups = [...keyed].flatMap(([id, members]) => {
+    const own = byThreads(axis, members).map(({ threads, members: same }) => ({ id: threads === undefined ? id : `${id}|t${threads}`, byValue: oneEach(axis, same, devices) }))
+    threadsDiffer ||= own.some(({ byValue }) => byValue.size === 1) && new Set(members.map(({ value }) => value)).size > 1
+    return own
+  })
+  return { values: [...values], groups, outside, threadsDiffer }
 }
 
 /** `cpu`, or `cuda:1` where the session has several devices of the backend. */

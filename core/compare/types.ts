@@ -133,6 +133,8 @@ export const comparisonSchema = z.object({
   threshold: z.number(),
   /** The sides are sessions that measured the common cases on devices of the same names: versions of the same thing, of which one may have regressed. */
   versions: z.boolean().optional(),
+  /** Within one session: implementations measured the same work at different numbers of threads, which are not compared. */
+  threadsDiffer: z.boolean().optional(),
   opThresholds: opThresholdsSchema,
   /** What the cases of all sides can be narrowed by, counted before `filter` took any away. */
   facets: facetsSchema,

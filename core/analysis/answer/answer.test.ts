@@ -71,6 +71,12 @@ describe('the answer in sentences', () => {
     expect(answerSentences(sessionAnswer([1, 2].flatMap((n) => [rounds('scalar', n, 400, 1), rounds('avx2', n, 100, 0.25)]).map((one) => ({ ...one, grade: 'A' })), undefined))[0]).not.toMatch(/Noisy/)
   })
 
+  it('says where the implementations it compares had different numbers of threads', () => {
+    const [one, two] = [point({ op: 'add', params: { n: 1 }, impl: 'avx2', threads: 1 }, 100), point({ op: 'add', params: { n: 1 }, impl: 'scalar', threads: 2 }, 150)]
+    expect(answerSentences(sessionAnswer([one, two], undefined))[1]).toMatch(/; thread counts differ\)\.$/)
+    expect(answerSentences(sessionAnswer([one, { ...two, case: { ...two.case, threads: 1 } }], undefined))[1]).not.toContain('thread')
+  })
+
   it('calls the fastest by the rounds that speedups come from, not by the medians beside them', () => {
     const rounds = (impl: string, ns: number, ratio: number) => ({ ...point({ op: 'add', params: { n: 1 }, impl }, ns, 0.2, 'C'), rounds: passes(1, ratio) })
     // The median of avx512 was taken while the host was busy.

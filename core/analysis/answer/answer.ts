@@ -43,6 +43,8 @@ export interface MeanAnswer extends RatioWithInterval {
   implementation: Implementation
   cases: number
   counts: Record<Verdict, number>
+  /** In some of these cases it and the baseline were measured with different numbers of threads. */
+  threadsDiffer?: boolean
 }
 
 /** The answer for the implementations on one kind of processor, which compete with each other. */
@@ -111,7 +113,7 @@ const implementationOf = ({ case: { backend, impl } }: AnswerPoint): Implementat
 
 /** The mean of each implementation over the baseline, the fastest first. */
 function meansOf(works: readonly Map<string, Timed>[], baseline: string): MeanAnswer[] {
-  const found = new Map<string, { implementation: Implementation; ratios: RatioWithInterval[]; counts: Record<Verdict, number> }>()
+  const found = new Map<string, { implementation: Implementation; ratios: RatioWithInterval[]; counts: Record<Verdict, number>; threadsDiffer?: boolean }>()
   for (const own of works) {
     const base = own.get(baseline)
     if (!base) continue
@@ -121,10 +123,11 @@ function meansOf(works: readonly Map<string, Timed>[], baseline: string): MeanAn
       const known = found.get(key) ?? { implementation: implementationOf(point), ratios: [], counts: { faster: 0, slower: 0, same: 0, ambiguous: 0 } }
       known.ratios.push(speedup)
       known.counts[verdictBetween(point, base)]++
+      if (point.case.threads !== undefined && base.case.threads !== undefined && point.case.threads !== base.case.threads) known.threadsDiffer = true
       found.set(key, known)
     }
   }
-  return [...found.values()].map(({ implementation, ratios, counts }) => ({ implementation, cases: ratios.length, counts, ...meanRatio(ratios)! })).sort((a, b) => b.ratio - a.ratio)
+  return [...found.values()].map(({ ratios, ...mean }) => ({ ...mean, cases: ratios.length, ...meanRatio(ratios)! })).sort((a, b) => b.ratio - a.ratio)
 }
 
 function operationAnswer(op: string, works: readonly Map<string, Timed>[], baseline: string): OperationAnswer {

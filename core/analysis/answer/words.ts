@@ -22,7 +22,7 @@ export function fastestText({ operations }: ProcessorAnswer): string {
 /** `1.3x faster than python torch (geometric mean over 120 cases, 95 % CI 1.29x to 1.31x)`. */
 export function meanText(mean: MeanAnswer, baseline: Implementation): string {
   const words = meanWords(mean)
-  return `${words} ${words === 'as fast' ? 'as' : 'than'} ${implementationText(baseline)} (${meanBasis(mean.cases, mean)})`
+  return `${words} ${words === 'as fast' ? 'as' : 'than'} ${implementationText(baseline)} (${meanBasis(mean.cases, mean)}${mean.threadsDiffer ? '; thread counts differ' : ''})`
 }
 
 /** How the fastest implementation compares: with the baseline, or where it is the baseline with the next one. Undefined where it shares no case with another. */

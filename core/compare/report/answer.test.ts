@@ -23,6 +23,13 @@ test('a mean has the digits of a narrow interval, so that it lies within it', ()
   expect(meanWords({ ratio: 1.0001, low: 1.00005, high: 1.0002 })).toBe('as fast')
 })
 
+test('a mean whose interval holds 1 does not say which side is faster', () => {
+  const open = testComparison([[{}, testCell(1 / 1.04, 'ambiguous', { speedupLow: 0.998, speedupHigh: 1.06 })]], { sessions })
+  expect(answerOf(open, 1).sentence).toBe('B is not clearly faster or slower than A (geometric mean 1.040x over 1 case, 95 % CI 0.998x to 1.060x): 0 faster, 0 slower, 0 same, 1 unclear.')
+  expect(meanWords({ ratio: 0.9, low: 0.5, high: 1.5 })).toBe('not clearly faster or slower')
+  expect(meanWords({ ratio: 1.001, low: 0.99, high: 1.01 })).toBe('as fast')
+})
+
 test('sides without a common case have no answer but that', () => {
   expect(answerOf(testComparison([[{}, null]], { sessions }), 1)).toMatchObject({ sentence: 'B and A have no case in common.', cases: 0 })
 })

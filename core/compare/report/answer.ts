@@ -38,7 +38,7 @@ export interface SideAnswer extends SideSummary {
   /** The side, and the baseline. */
   name: string
   base: string
-  /** `1.04x faster than`, `as fast as`; absent without a common case. */
+  /** `1.04x faster than`, `as fast as`, `not clearly faster or slower than`; absent without a common case. */
   relation?: string
   /** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`. */
   basis: string
@@ -60,7 +60,7 @@ export function answerOf(comparison: Comparison, side: number, nameOf: (side: nu
   const [name, base] = [nameOf(side), nameOf(0)]
   const counted = VERDICTS.map((verdict) => `${formatInteger(counts[verdict])} ${VERDICT_WORDS[verdict].word}`).join(', ')
   const energySentence = summary.energy && energySentenceOf(summary.energy, name, base)
-  if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.` }
+  if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.${comparison.threadsDiffer ? ' Implementations are compared at the same number of threads, and here these differ.' : ''}` }
   const words = meanWords({ ratio: speedup, low: speedupLow, high: speedupHigh })
   const relation = words === 'as fast' ? 'as fast as' : `${words} than`
   const basis = meanBasis(cases, { ratio: speedup, low: speedupLow, high: speedupHigh })
@@ -73,17 +73,24 @@ function energySentenceOf({ ratio, low, high, cases, counts }: NonNullable<SideS
   return `${name} uses ${formatRatio(ratio)} the energy per call of ${base} (geometric mean over ${countedCases(cases)}${interval}): ${verdicts}.`
 }
 
-/** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`, for a sentence that says how many times faster, or slower: the interval is of that figure. */
-export function meanBasis(cases: number, { ratio, low, high }: RatioWithInterval): string {
-  const interval = low === undefined || high === undefined ? '' : `, 95 % CI ${ratio < 1 ? answerInterval(1 / high, 1 / low) : answerInterval(low, high)}`
-  return `geometric mean over ${countedCases(cases)}${interval}`
+/** Whether the interval of a mean leaves open which of two is faster, so that no sentence may say so. */
+const isOpen = ({ ratio, low, high }: RatioWithInterval): boolean => low !== undefined && high !== undefined && low <= 1 && high >= 1 && speedupWords(ratio) !== 'as fast'
+
+/** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`, for a sentence that says how many times faster, or slower: the interval is of that figure. Of one that cannot say which, the mean is here. */
+export function meanBasis(cases: number, mean: RatioWithInterval): string {
+  const { ratio, low, high } = mean
+  const open = isOpen(mean)
+  const interval = low === undefined || high === undefined ? '' : `, 95 % CI ${ratio < 1 && !open ? answerInterval(1 / high, 1 / low) : answerInterval(low, high)}`
+  return `geometric mean ${open ? `${formatRatio(ratio)} ` : ''}over ${countedCases(cases)}${interval}`
 }
 
 /** Whether two decimals do not tell the ends of an interval apart. */
 const isNarrow = (low: number, high: number): boolean => low !== high && ratioWords(low) === ratioWords(high)
 
-/** `1.04x faster`, with the digits of its interval: rounded to fewer it may lie outside. */
-export function meanWords({ ratio, low, high }: RatioWithInterval): string {
+/** `1.04x faster`, with the digits of its interval: rounded to fewer it may lie outside. `not clearly faster or slower` where the interval holds 1. */
+export function meanWords(mean: RatioWithInterval): string {
+  const { ratio, low, high } = mean
+  if (isOpen(mean)) return 'not clearly faster or slower'
   const words = speedupWords(ratio)
   if (words === 'as fast' || low === undefined || high === undefined || !(ratio < 1 ? isNarrow(1 / high, 1 / low) : isNarrow(low, high))) return words
   return `${formatRatio(Math.max(ratio, 1 / ratio))} ${ratio > 1 ? 'faster' : 'slower'}`
