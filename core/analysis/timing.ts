@@ -1,5 +1,5 @@
 import { caseId, type BenchmarkCase } from '../case'
-import { roundsRatioOver, standing } from '../compare'
+import { roundsRatioOver, standing, THRESHOLD, verdictOf, type Verdict } from '../compare'
 import type { RoundPasses } from '../measure/result/rounds'
 import type { Interval } from '../stats/bootstrap'
 import { overRuns, studentInterval } from '../stats/summarize'
@@ -80,6 +80,12 @@ export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefine
   const [ofSide, ofBase] = [logInterval(side), logInterval(base)]
   if (!ofSide || !ofBase) return { ratio }
   return { ratio, low: ratio * Math.exp(-Math.hypot(ofBase.below, ofSide.above)), high: ratio * Math.exp(Math.hypot(ofBase.above, ofSide.below)) }
+}
+
+/** Whether `side` is faster than `base` by more than the threshold, from the interval of their speedup, without a correction for many cases. */
+export function verdictBetween(side: Timing, base: Timing): Verdict {
+  const speedup = speedupOf(side, base)
+  return verdictOf(speedup?.low === undefined || speedup.high === undefined ? undefined : { low: 1 / speedup.high, high: 1 / speedup.low }, THRESHOLD)
 }
 
 /** Timings of the same work, the fastest first, as `speedupOf` compares them. */

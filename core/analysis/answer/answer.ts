@@ -1,5 +1,4 @@
 import type { BenchmarkCase } from '../../case'
-import { THRESHOLD, verdictOf } from '../../compare'
 import type { Verdict } from '../../compare/types'
 import { seriesKey } from '../../backends'
 import type { Grade } from '../../result'
@@ -8,7 +7,7 @@ import type { Environment } from '../../session/types'
 import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
 import { comparedWith } from '../opening'
 import { workOf } from '../size'
-import { fastestFirst, overCases, speedupOf, type Timing } from '../timing'
+import { fastestFirst, overCases, speedupOf, verdictBetween, type Timing } from '../timing'
 
 /** A valid result as the answer needs it. Times in ns per call. */
 export interface AnswerPoint extends Timing {
@@ -101,12 +100,6 @@ function byWork(points: readonly AnswerPoint[]): Map<string, Timed>[] {
     if (!known || fastestFirst([known, point])[0] === point) own.set(point.key, point)
   }
   return [...works.values()]
-}
-
-/** Whether `side` is faster than `base` by more than the threshold, from the intervals of both medians, without a correction for many cases. */
-function verdictBetween(side: Timing, base: Timing): Verdict {
-  const speedup = speedupOf(side, base)
-  return verdictOf(speedup?.low === undefined || speedup.high === undefined ? undefined : { low: 1 / speedup.high, high: 1 / speedup.low }, THRESHOLD)
 }
 
 const implementationOf = ({ case: { backend, impl } }: AnswerPoint): Implementation => ({ backend, impl })

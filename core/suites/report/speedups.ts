@@ -2,7 +2,7 @@ import { crossovers } from '../../analysis/crossover'
 import { RATINGS, summaryOf, type Rating } from '../../analysis/ratings'
 import { libraryOf } from '../../analysis/ratings/libraries'
 import { sizeOf, workOf } from '../../analysis/size'
-import { fastestFirst, speedupOf } from '../../analysis/timing'
+import { fastestFirst, speedupOf, verdictBetween } from '../../analysis/timing'
 import { geometricMean } from '../../stats/descriptive'
 import { ABSENT, formatCount, formatRatio, formatSpread, formatTime } from '../../units'
 import type { PublishedFigure } from '../types'
@@ -86,17 +86,17 @@ export function timesPart(material: Material): SuitePart | undefined {
   return { title: 'Times', text: `${said}.${dashText(rows, NOT_MEASURED)}`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, { title: 'mode' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
 }
 
+const UNCLEAR = 'unclear'
+
 /** The fastest implementation of each operation and size, and its distance to the next. */
 export function fastestPart(material: Material): SuitePart | undefined {
   const rows = material.byWork().filter((group) => group.length > 1).map((group) => {
     const [first, second] = fastestFirst(group) as [Measured, Measured]
     const [one, next] = [about(first), about(second)]
-    return [text(words(first.case)), one(implName(first.case)), one(formatTime(first.medianNs)), one(peakMemory(first)), next(implName(second.case)), next(formatRatio(speedupOf(first, second)?.ratio))]
+    return [text(words(first.case)), one(implName(first.case)), one(formatTime(first.medianNs)), one(peakMemory(first)), next(implName(second.case)), { ...next(formatRatio(speedupOf(first, second)?.ratio)), ...(verdictBetween(first, second) === 'ambiguous' ? { note: UNCLEAR } : {}) }]
   })
   return rows.length === 0 ? undefined : { title: 'Fastest implementation', table: { heads: [{ title: 'operation', mono: true }, { title: 'fastest' }, { title: 'median', numeric: true }, { title: 'memory', numeric: true }, { title: 'next' }, { title: 'faster by', numeric: true }], rows } }
 }
-
-const UNCLEAR = 'unclear'
 
 /** An interpolated number of elements to three digits, in the letters of the suite's own sizes: `1310`, `250K`. */
 const elements = (n: number): string => (n < 100_000 ? String(Number(n.toPrecision(3))) : formatCount(n))

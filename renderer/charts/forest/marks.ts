@@ -48,7 +48,7 @@ export const meanOf = (theme: ChartTheme) => (_params: Params, api: Api) => {
   const [low] = known ? api.coord([api.value(2), api.value(1)]) : [x]
   const [high] = known ? api.coord([api.value(3), api.value(1)]) : [x]
   const [from, to] = [Math.min(low, x - 4), Math.max(high, x + 4)]
-  return { type: 'polygon' as const, shape: { points: [[from, y], [x, y - 6.5], [to, y], [x, y + 6.5]] }, style: { fill: theme.text, stroke: theme.surface, lineWidth: 1 } }
+  return { type: 'polygon' as const, shape: { points: [[from, y], [x, y - 6.5], [to, y], [x, y + 6.5]] }, style: { fill: theme.text, stroke: theme.surface, lineWidth: 1, strokeFirst: true } }
 }
 
 /** Draws what is behind a row: nothing to be seen, but to be pointed at; the marked row and operations are tinted. */
