@@ -17,6 +17,8 @@ describe('markdown report', () => {
     expect(written.indexOf('## Answer')).toBeLessThan(written.indexOf('## Findings'))
     expect(written).toMatch(/## Answer\n\n\*\*cpu avx2 is fastest in 1 of 1 operation\.\*\*\n\n- cpu (avx2|scalar) is 4\.00x (faster|slower) than cpu (avx2|scalar) \(geometric mean over 1 case/)
     expect(written).toMatch(/\| add \| cpu avx2 \| 1 of 1 \|/)
+    // Blocks of an interleaved comparison have their answer in that comparison alone.
+    expect(exportSession('markdown', testSession([at('a', 'scalar', 400), at('b', 'avx2', 100)], { about: { kind: 'interleaved' } }))).not.toContain('fastest')
   })
 
   it('shows the speedups as bars around 1x, the longest for the largest, whatever an implementation is called', () => {

@@ -47,7 +47,8 @@ export function reportOf({ session, environment, results }: SessionFile, context
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
-    answer: sessionAnswer(rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment),
+    // Of interleaved blocks the comparison of their pairs is the answer, not the medians of single blocks.
+    answer: sessionAnswer(session.about?.kind === 'interleaved' ? [] : rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment),
     findings: advise({ rows, ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),

@@ -28,7 +28,7 @@ it('rates against PyTorch of the same session, and a row that comes later counts
 })
 
 it('rates by interleaved rounds where both were measured in them, as the speedup beside it does', () => {
-  const inRounds = (ratio: number) => ({ rounds: { group: 7, numbers: [0, 1], firstSamples: [0, 1], ratio: { ratio } } })
+  const inRounds = (ratio: number) => ({ samplesNs: [100 * ratio, 100 * ratio], rounds: { group: 7, numbers: [0, 1], firstSamples: [0, 1], firstRounds: [0] } })
   const rows = rowsOf(at('avx2', 100, inRounds(1)), at('pytorch', 1000, inRounds(0.3)))
   expect(cell('genesis', rows, 0).text).toBe('fair')
   const speedup = findColumn('speedup')!
