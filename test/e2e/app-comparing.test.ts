@@ -83,6 +83,17 @@ describe('what is unclear inside a session', () => {
     expect(quads).toBeGreaterThanOrEqual(6)
     await page.keyboard.press('Escape')
   })
+
+  it('is not decided by the answer of the session, which leads to Compare, nor by a single block', async () => {
+    await view(page, 'History')
+    await dataRows(sessions(page)).filter({ hasText: 'unclear cases' }).first().dblclick()
+    await page.getByText('Each row is one block of an interleaved comparison.').waitFor()
+    expect(await page.getByTestId('session-answer').count()).toBe(0)
+    await page.getByRole('link', { name: 'Open the session it adds to' }).or(page.getByTitle('Open the session it adds to')).first().click()
+    await page.getByTestId('session-answer').getByRole('link', { name: 'Resolved in Compare' }).click()
+    await table().waitFor()
+    expect(new URL(page.url()).hash).toContain('within=')
+  })
 })
 
 describe('a sweep in fresh processes', () => {
