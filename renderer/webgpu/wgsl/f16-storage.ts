@@ -59,7 +59,7 @@ function accessors({ name, width, written }: Halves, atomic: boolean): string {
     return written ? `${load}fn put_halves_${name}(at: u32, given: vec4<f32>) { ${name}[at] = vec2<u32>(pack2x16float(given.xy), pack2x16float(given.zw)); }\n` : load
   }
   const word = atomic ? `atomicLoad(&${name}[at / 2u])` : `${name}[at / 2u]`
-  const load = `fn halves_of_${name}(at: u32) -> f32 { return unpack2x16float(${word})[at % 2u]; }\n`
+  const load = `fn halves_of_${name}(at: u32) -> f32 { return unpack2x16float(${word} >> (16u * (at % 2u))).x; }\n`
   // The halves of a word change one after the other, each without touching the other.
   return atomic
     ? `${load}fn put_halves_${name}(at: u32, given: f32) { let shift = 16u * (at % 2u); atomicAnd(&${name}[at / 2u], 0xffff0000u >> shift); atomicOr(&${name}[at / 2u], pack2x16float(vec2<f32>(given, 0.0)) << shift); }\n`
