@@ -8,10 +8,11 @@ describe('the plans of sort, topk and scatter_add', () => {
   it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
     expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
     expect(build('sort', [10_000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([625])
-    // A thread for each element of rows that are shorter, or few.
-    for (const [rows, cols] of [[1000, 10], [2, 256], [1000, 100], [100, 512]] as const)
-      expect(build('sort', [rows, cols, 1]).steps.map(({ groups }) => groups), `${rows} x ${cols}`).toEqual([Math.ceil((rows * cols) / THREADS)])
-    expect(build('topk', [3, 600, 5]).steps.map(({ groups }) => groups)).toEqual([2])
+    // A thread for each element of shorter rows, and four for each of few longer ones.
+    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
+    for (const [rows, cols] of [[2, 256], [1000, 100], [3, 1000], [100, 512]] as const)
+      expect(build('sort', [rows, cols, 1]).steps.map(({ groups }) => groups), `${rows} x ${cols}`).toEqual([rows * Math.ceil(cols / 64)])
+    expect(build('topk', [200, 600, 5]).steps.map(({ groups }) => groups)).toEqual([100])
   })
 
   it('sort longer rows by their digits: in one workgroup, in a few parts that are merged, or in parts that are counted first', () => {

@@ -1,3 +1,4 @@
+import { countedRows, isCounted } from './counted'
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
@@ -17,10 +18,6 @@ const LONGEST_NETWORK = 1024
 
 /** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
 const SHORT_ROW = 32
-/** So are few rows of up to this length: a network waits at a barrier for each of its steps, which takes longer than so many comparisons. */
-const COUNTED_ROW = 512
-const COUNTED_PAIRS = 2 ** 25
-const isCounted = (rows: number, cols: number): boolean => cols <= SHORT_ROW || (cols <= COUNTED_ROW && rows * cols * cols <= COUNTED_PAIRS)
 
 /** Each element of a short row to its place, where that is among the first. */
 function ranked(shape: KernelShape, descending: boolean, first: number): Program {
@@ -50,7 +47,8 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
-  if (isCounted(rows, cols)) return ranked(shape, descending, first)
+  if (cols <= SHORT_ROW) return ranked(shape, descending, first)
+  if (isCounted(rows, cols)) return countedRows(descending, rows, cols, first, x, out)
   const paddedBits = bitsFor(cols)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
