@@ -3,13 +3,14 @@ import { entry, header, storage, widthFor } from '../../wgsl/header'
 /** Queries and keys of a tile: a thread has 4x4 scores of it, and of four queries every 64th four elements of the result. */
 export const TILE = 64
 const SIDE = 16
-/** Elements of queries and keys that lie in workgroup memory at a time. */
+/** Elements of queries and keys that lie in workgroup memory at a time, and those whose products are written out. */
 const DEPTH = 16
+const WRITTEN_OUT = 4
 const QUADS = [0, 1, 2, 3]
 
-/** Vectors of workgroup memory (16 KiB): the queries, the keys and then the parts of the largest score, or the weights of a tile. */
-const KEYS_AT = SIDE * DEPTH
-const PARTS_AT = 2 * KEYS_AT
+/** Rows of SIDE vectors in workgroup memory (16 KiB): the queries, the keys and then the parts of the largest score, or the weights of a tile. */
+const KEYS_AT = DEPTH
+const PARTS_AT = 2 * DEPTH
 
 /** Four elements of a row from `d` on, 0 beyond its end; rows are clamped. */
 const loader = (name: string, width: 1 | 4) =>
@@ -22,7 +23,7 @@ const loader = (name: string, width: 1 | 4) =>
 
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
- * FlashAttention). dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
  */
 export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean): string {
   const width = widthFor(headDim)
@@ -35,7 +36,7 @@ export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean
   const visible = (j: number) => `vec4<bool>(${QUADS.map((i) => `first_key + 4u * x + ${j}u < seq_k${causal ? ` && first_key + 4u * x + ${j}u <= query + ${i}u` : ''}`).join(', ')})`
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16')}
 const head_dim = ${headDim}u;
-var<workgroup> memory: array<vec4<f32>, ${TILE * SIDE}>;
+var<workgroup> memory: array<array<vec4<f32>, ${SIDE}>, ${TILE}>;
 ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);
   let tiles = dim(2u);
@@ -62,17 +63,19 @@ ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
       let of_query = load_q(query_row, at + bring);
       let of_key = load_k(key_row, at + bring);
       workgroupBarrier();
-${QUADS.map((j) => `      memory[(bring + ${j}u) * ${SIDE}u + bring_row / 4u][bring_row % 4u] = of_query[${j}]; memory[${KEYS_AT}u + (bring + ${j}u) * ${SIDE}u + bring_row / 4u][bring_row % 4u] = of_key[${j}];`).join('\n')}
+${QUADS.map((j) => `      memory[bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_query[${j}]; memory[${KEYS_AT}u + bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_key[${j}];`).join('\n')}
       workgroupBarrier();
-${Array.from({ length: DEPTH }, (_, l) => `      { let queries = memory[${l * SIDE}u + y]; let keys = memory[${KEYS_AT + l * SIDE}u + x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
+      for (var l = 0u; l < ${DEPTH}u; l += ${WRITTEN_OUT}u) {
+${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${KEYS_AT + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
+      }
     }
 ${QUADS.map((j) => `    let visible_${j} = ${visible(j)}; score_${j} = select(vec4<f32>(-1e30), score_${j} * scalar(0u), visible_${j});`).join('\n')}
-    memory[${PARTS_AT}u + y * ${SIDE}u + x] = max(max(score_0, score_1), max(score_2, score_3));
+    memory[${PARTS_AT}u + y][x] = max(max(score_0, score_1), max(score_2, score_3));
     workgroupBarrier();
     var next = top;
-    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${PARTS_AT}u + y * ${SIDE}u + j]); }
+    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${PARTS_AT}u + y][j]); }
     workgroupBarrier();
-${QUADS.map((j) => `    memory[(4u * x + ${j}u) * ${SIDE}u + y] = select(vec4<f32>(0.0), exp(score_${j} - next), visible_${j});`).join('\n')}
+${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(score_${j} - next), visible_${j});`).join('\n')}
     workgroupBarrier();
     let kept = exp(top - next);
     top = next;
@@ -80,7 +83,7 @@ ${QUADS.map((j) => `    memory[(4u * x + ${j}u) * ${SIDE}u + y] = select(vec4<f3
 ${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
     for (var j = 0u; j < ${TILE}u; j += 4u) {
 ${QUADS.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
-${QUADS.map((u) => `      { let weight = memory[(j + ${u}u) * ${SIDE}u + y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
+${QUADS.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
   }
 ${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; let inverse = 1.0 / total[${i}]; ${written(i)} }`).join('\n')}`)}`
