@@ -69,14 +69,14 @@ const convolution: Kernel = {
     const images = batch * groups
     const folded = isFolded(batch, outputs)
     const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
-    const { tile, tilesM, tilesN } = tilesFor(products, m, n)
+    // Each image is the matrix itself where a filter is one element that meets every element of x.
+    const whole = !folded && taps === 1 && dimOf(shape, 4) === 1 && volume(0) === outputs
+    const { tile, tilesM, tilesN } = tilesFor(products, m, n, !whole)
     const tiles = products * tilesM * tilesN
     if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
       return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs)
     const parts = partsOf(tiles, k)
     const split = parts > 1
-    // Each image is the matrix itself where a filter is one element that meets every element of x.
-    const whole = !folded && taps === 1 && dimOf(shape, 4) === 1 && volume(0) === outputs
     const wgsl = matmulText({
       dtype, transA: false, transB: false, widthA: widthFor(k), widthB: whole ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
       baseA: `product % ${groups}u * m * k`,

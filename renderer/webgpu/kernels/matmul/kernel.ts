@@ -5,7 +5,7 @@ import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '.
 import { acrossProduct } from './across'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
-import { chunkOf, partsOf, threadsOf, tilesFor, type Tile } from './tiles'
+import { blocksOf, chunkOf, partsOf, threadsOf, tilesFor, type Tile } from './tiles'
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -105,19 +105,20 @@ function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, bl
 const ROUNDS = ['r', 's', 't', 'u']
 
 /** Every thread's share of the tiles of A and, unless it is gathered, of B. */
-function fetched({ tile: { rows, columns, depth }, transA, transB, gather }: Variant, threads: number): { rounds: string[]; shares(what: 'load' | 'store'): string } {
-  const blocksA = (rows * depth) / 16
-  const blocks = gather ? blocksA : blocksA + (columns * depth) / 16
-  const rounds = ROUNDS.slice(0, Math.ceil(blocks / threads))
+function fetched({ tile, transA, transB, gather }: Variant, threads: number): { rounds: string[]; shares(what: 'load' | 'store'): string } {
+  const { rows, columns, depth } = tile
+  const { ofA, firstB, ofB, rounds: most } = blocksOf(tile)
+  const blocks = gather ? ofA : firstB + ofB
+  const rounds = ROUNDS.slice(0, gather ? Math.ceil(ofA / threads) : most)
   const shares = (what: 'load' | 'store') =>
     rounds.map((r, i) => {
       const block = i === 0 ? 'lane' : `(lane + ${i * threads}u)`
       const a = () => fetch('a', rows, depth, !transA, block, r)[what]
-      const b = () => fetch('b', columns, depth, transB, `(${block} - ${blocksA}u)`, r)[what]
+      const b = () => fetch('b', columns, depth, transB, `(${block} - ${firstB}u)`, r)[what]
       const last = (i + 1) * threads > blocks ? `if (${block} < ${blocks}u) ` : ''
-      if ((i + 1) * threads <= blocksA || gather) return `      ${last}{ ${a()} }`
-      if (i * threads >= blocksA) return `      ${last}{ ${b()} }`
-      return `      if (${block} < ${blocksA}u) { ${a()} } else ${last}{ ${b()} }`
+      if ((i + 1) * threads <= ofA || gather) return `      ${last}{ ${a()} }`
+      if (i * threads >= firstB) return `      ${last}{ ${b()} }`
+      return `      if (${block} < ${ofA}u) { ${a()} } else ${firstB > ofA ? `if (${block} >= ${firstB}u) { ${last}{ ${b()} } }` : `${last}{ ${b()} }`}`
     }).join('\n')
   return { rounds, shares }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
 import { gatherPlan } from '../convolution/gather'
-import { threadsOf, tilesFor, type Tile } from './tiles'
+import { blocksOf, threadsOf, tilesFor, type Tile } from './tiles'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 const drawn = (random: () => number, most: number) => Math.ceil(most ** random())
@@ -22,21 +22,24 @@ function written(length: number, tiles: number, size: number, count: number, tim
 
 describe('tiles', () => {
   it('cover every row and column once, within the threads and the workgroup memory that every adapter has', () => {
-    for (const [batch, m, n] of SHAPES) {
-      const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+    for (const [batch, m, n] of SHAPES) for (const gathered of [false, true]) {
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, gathered)
       const { high, wide, down, across, threads } = threadsOf(tile)
-      const name = `${batch} x ${m} x ${n}`
+      const name = `${batch} x ${m} x ${n} ${gathered}`
       expect(new Set([...written(m, tilesM, tile.rows, high, down), ...written(n, tilesN, tile.columns, wide, across)]), name).toEqual(new Set([1]))
       expect([high, wide, high / across].every(Number.isInteger) && threads <= 256, name).toBe(true)
       expect(4 * tile.depth * (tile.rows + tile.columns), name).toBeLessThanOrEqual(16_384)
       // Blocks of operands that a thread holds in registers.
-      expect(((tile.rows + tile.columns) * tile.depth) / 16 / threads, name).toBeLessThanOrEqual(4)
+      const { ofA, firstB, ofB, rounds } = blocksOf(tile)
+      expect(rounds, name).toBeLessThanOrEqual(4)
+      expect([ofA, ofB].map((blocks) => 16 * blocks), name).toEqual([tile.rows * tile.depth, tile.columns * tile.depth])
+      expect(firstB >= ofA && firstB + ofB <= rounds * threads && (firstB === ofA || firstB % 32 === 0), name).toBe(true)
     }
   })
 
-  it('have less than 16 rows and columns more than an equal part of the output', () => {
+  it('have less than 16 rows and columns more than an equal part of the output, unless they are few and would fetch in more rounds', () => {
     for (const [batch, m, n] of SHAPES) {
-      const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, true)
       expect(tilesM * (tile.rows - 16) < m && tilesN * (tile.columns - 16) < n, `${batch} x ${m} x ${n}`).toBe(true)
     }
     const sides = (...dims: Parameters<typeof tilesFor>) => {
@@ -44,13 +47,18 @@ describe('tiles', () => {
       return [rows, columns, tilesM, tilesN]
     }
     expect(sides(1, 32, 32_895)).toEqual([32, 128, 1, 257])
-    expect(sides(1, 65, 5280)).toEqual([40, 64, 2, 83])
+    expect(sides(1, 65, 5280, true)).toEqual([40, 64, 2, 83])
+    expect(sides(1, 65, 5280)).toEqual([64, 64, 2, 83])
+    expect(sides(1, 97, 4097)).toEqual([64, 64, 2, 65])
+    // A second tile for some multiprocessors would take as long as smaller ones for all.
+    expect(sides(1, 40, 20_000)).toEqual([40, 64, 1, 313])
+    expect(sides(1, 1500, 700)).toEqual([128, 64, 12, 11])
     expect(sides(32, 64, 3136)).toEqual([64, 128, 1, 25])
     expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
   })
 
   it('are filled by the threads that gather columns, each element once', () => {
-    const tiles = new Map(SHAPES.map((shape) => tilesFor(...shape).tile).map((tile): [string, Tile] => [JSON.stringify(tile), tile]))
+    const tiles = new Map(SHAPES.map(([batch, m, n]) => tilesFor(batch, m, n, true).tile).map((tile): [string, Tile] => [JSON.stringify(tile), tile]))
     expect(tiles.size).toBeGreaterThan(20)
     for (const [name, tile] of tiles) {
       const { beside, below, rounds } = gatherPlan(tile)

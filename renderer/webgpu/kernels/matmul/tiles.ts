@@ -16,6 +16,9 @@ const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
 
 /** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
 const ENOUGH_TILES = 128
+/** Tiles of which each multiprocessor of the devices known here has one, and those from which on it has two: of tiles between, most wait for a second one of a few. */
+const ONE_EACH = 132
+const TWO_EACH = 256
 /** Sides of tiles are whole numbers of these: rows of a tile start with a sector of memory, and a thread has one or two blocks of four of its rows, an even number of threads all of them. */
 const SIDE = 16
 const LOW = { rows: 64, side: 8 }
@@ -24,10 +27,16 @@ const LOW = { rows: 64, side: 8 }
 const partOf = (length: number, most: number, side = SIDE): number => Math.ceil(length / Math.ceil(length / most) / side) * side
 const rowsOf = (m: number, most: number): number => (partOf(m, most) <= LOW.rows ? Math.max(SIDE, partOf(m, most, LOW.side)) : partOf(m, most))
 
-/** The tile for `batch` products [m, n], and how many of them lie along m and n. */
-export function tilesFor(batch: number, m: number, n: number): { tile: Tile; tilesM: number; tilesN: number } {
-  const counted = ({ rows, columns, depth }: Tile) => ({ tile: { rows: rowsOf(m, rows), columns: partOf(n, columns), depth }, tilesM: Math.ceil(m / rows), tilesN: Math.ceil(n / columns) })
-  const fits = ({ tilesM, tilesN }: ReturnType<typeof counted>) => batch * tilesM * tilesN >= ENOUGH_TILES
+/** The tile for `batch` products [m, n], and how many of them lie along m and n. Where B is `gathered`, threads do not fetch it by blocks. */
+export function tilesFor(batch: number, m: number, n: number, gathered = false): { tile: Tile; tilesM: number; tilesN: number } {
+  const counted = (whole: Tile) => {
+    const [tilesM, tilesN] = [Math.ceil(m / whole.rows), Math.ceil(n / whole.columns)]
+    const equal = { rows: rowsOf(m, whole.rows), columns: partOf(n, whole.columns), depth: whole.depth }
+    // Few tiles wait for memory: fewer threads that each fetch more wait longer than they save.
+    const keeps = gathered || batch * tilesM * tilesN >= TWO_EACH || blocksOf(equal).rounds <= blocksOf(whole).rounds
+    return { tile: keeps ? equal : whole, tilesM, tilesN, tiles: batch * tilesM * tilesN }
+  }
+  const fits = ({ tiles }: ReturnType<typeof counted>) => tiles >= ENOUGH_TILES && (tiles <= ONE_EACH || tiles >= TWO_EACH)
   return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
 }
 
@@ -36,6 +45,18 @@ export function threadsOf({ rows, columns }: Tile): { high: number; wide: number
   const [down, across] = [rows > 64 ? 2 : 1, columns > 64 ? 2 : 1]
   const [high, wide] = [rows / 4 / down, columns / 4 / across]
   return { high, wide, down, across, threads: high * wide }
+}
+
+/** Threads that run in step: those of one which fetch from both operands fetch from one after the other. */
+const IN_STEP = 32
+
+/** The blocks of 4x4 elements that the threads of a tile fetch: A's, B's from `firstB` on, and how many a thread has. B begins with other threads in step than A's where nothing is lost by that. */
+export function blocksOf(tile: Tile): { ofA: number; firstB: number; ofB: number; rounds: number } {
+  const [ofA, ofB] = [tile.rows, tile.columns].map((side) => (side * tile.depth) / 16) as [number, number]
+  const { threads } = threadsOf(tile)
+  const rounds = Math.ceil((ofA + ofB) / threads)
+  const apart = Math.ceil(ofA / IN_STEP) * IN_STEP
+  return { ofA, firstB: Math.ceil((apart + ofB) / threads) > rounds ? ofA : apart, ofB, rounds }
 }
 
 /** A multiple of the depth of every tile. */
