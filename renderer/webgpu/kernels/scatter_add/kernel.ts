@@ -15,11 +15,20 @@ const added = (cell: string, value: string) => `  var old = atomicLoad(&${cell})
     old = exchanged.old_value;
   }`
 
+/** Elements that a thread adds: their reads and first exchanges are on their way together. */
+const TOGETHER = 4
+const each = (text: (u: number) => string): string => Array.from({ length: TOGETHER }, (_, u) => text(u)).join('\n')
+const exchanged = (u: number): string => `let e = atomicCompareExchangeWeak(&out[to_${u}], old_${u}, bitcast<u32>(bitcast<f32>(old_${u}) + value_${u})); done_${u} = e.exchanged; old_${u} = e.old_value;`
+
 const ADD = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'out', type: 'atomic<u32>', write: true }], false)}
-${entry(`  let i = group * ${THREADS}u + lane;
-  if (i >= dim(0u)) { return; }
-  let to = u32(indices[i / dim(1u)]) * dim(1u) + i % dim(1u);
-${added('out[to]', 'src[i]')}`)}`
+${entry(`  let first = group * ${TOGETHER * THREADS}u + lane;
+${each((u) => `  let live_${u} = first + ${u * THREADS}u < dim(0u);
+  let at_${u} = min(first + ${u * THREADS}u, dim(0u) - 1u);
+  let to_${u} = u32(indices[at_${u} / dim(1u)]) * dim(1u) + at_${u} % dim(1u);
+  let value_${u} = src[at_${u}];`)}
+${each((u) => `  var old_${u} = atomicLoad(&out[to_${u}]);`)}
+${each((u) => `  var done_${u} = true;\n  if (live_${u}) { ${exchanged(u)} }`)}
+${each((u) => `  while (!done_${u}) { ${exchanged(u)} }`)}`)}`
 
 /** f32 that fit the 16 KiB of workgroup memory that every adapter has. */
 const CELLS = 4096
@@ -104,7 +113,7 @@ const kernel: Kernel = {
     const columns = Math.min(dim, Math.floor(CELLS / rows))
     if (indices > CROWDED * rows && columns >= Math.min(dim, FEWEST_COLUMNS)) return inParts(rows, dim, indices, columns)
     const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, shape.dtype, Math.ceil((rows * dim) / 4))
-    const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / THREADS))
+    const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / (TOGETHER * THREADS)))
     return joinPrograms([copy, { scratchBytes: [], steps: [add] }])
   },
 }
