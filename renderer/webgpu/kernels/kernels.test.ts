@@ -5,6 +5,7 @@ import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { planAcross } from './matmul/across'
+import { planNormBackward } from './rows/norm-backward'
 import { lanesFor } from './reduction/fold'
 import { uniformWords, type Program } from './types'
 
@@ -57,7 +58,7 @@ describe('WGSL kernels', () => {
 
   it('have a thread at least for each of many short runs, and fewer threads that read more', () => {
     expect(build('min', [1_048_576, 8, 1]).steps.map(({ groups }) => groups)).toEqual([1_048_576 / THREADS])
-    expect(build('mean', [8192, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([8192 / 4])
+    expect(build('mean', [8192, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([8192 / 2])
   })
 
   it('find an extreme in one step', () => {
@@ -70,8 +71,10 @@ describe('WGSL kernels', () => {
     const loads = (op: string, dims: readonly number[]) => ['x[', 'for (;'].map((text) => build(op, dims).steps[0]!.wgsl.split(text).length - 1)
     expect(loads('dot', [55])).toEqual([1, 0])
     expect(loads('sum', [7, 1000, 1])).toEqual([1, 0])
-    // Four at a time and what is left over, as clamped loads together.
-    expect(loads('sum', [1 << 16, 4096, 1])).toEqual([7, 1])
+    // Up to sixteen of a longer one together; then four at a time, and what is left over as clamped loads together.
+    expect(loads('sum', [1 << 16, 4096, 1])).toEqual([8, 0])
+    expect(loads('sum', [1 << 16, 2036, 1])).toEqual([8, 0])
+    expect(loads('sum', [4096, 1 << 15, 1])).toEqual([7, 1])
     expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 8u')
   })
 
@@ -101,6 +104,15 @@ describe('WGSL kernels', () => {
     expect(groups('layer_norm_backward', 20_483, 11).length).toBeGreaterThan(1)
     expect(groups('layer_norm_backward', 640)).toHaveLength(2)
     expect(groups('layer_norm_backward', 500, 300)).toHaveLength(1)
+  })
+
+  it('have the next row of a gradient of norms on its way, while threads have registers for it', () => {
+    expect(planNormBackward(32_768, 1024)).toMatchObject({ lanes: 64, rowsPerGroup: 4, held: 4, pieces: 1024, ahead: true })
+    expect(planNormBackward(8192, 4096)).toMatchObject({ lanes: 256, held: 4, pieces: 256, ahead: true })
+    expect(planNormBackward(8192, 8192)).toMatchObject({ lanes: 256, threads: 256, held: 8, ahead: false })
+    for (const most of [512, 1024]) expect(planNormBackward(8192, 8192, most)).toMatchObject({ lanes: 512, threads: 512, held: 4, rowsPerGroup: 1, ahead: true })
+    expect(planNormBackward(2047, 8192, 1024)).toBeUndefined()
+    expect(planNormBackward(8192, 16_388, 512)).toBeUndefined()
   })
 
   it('train a batch_norm of small channels in one dispatch, and of others in two, by parts of channels', () => {
@@ -137,6 +149,9 @@ describe('WGSL kernels', () => {
     const op = (id: string, params: Record<string, number>) => build(id, getOp(id).dims(getOp(id).params.parse(params))).steps[0]!
     const line = (length: number) => op('max_pool1d', { batch: 3, channels: 5, length, kernel: 3, stride: 2, padding: 1 })
     expect([line(8192).groups, line(8190).groups]).toEqual([15 * 4, 15 * 16])
+    // Many windows of few elements: a thread has several.
+    expect(op('avg_pool1d', { batch: 256, channels: 1, length: 8191, kernel: 5, stride: 1, padding: 2 }).groups).toBe(256 * 2 * 4)
+    expect(op('max_pool2d', { batch: 32, channels: 64, height: 113, width: 113, kernel: 3, stride: 2, padding: 1 }).groups).toBe(Math.ceil((32 * 64 * 57 * 57) / THREADS))
     // Vectors before, at and behind the first output's: the padding is in the first.
     expect(line(8192).wgsl.split('x[').length - 1).toBe(3)
     expect(op('adaptive_avg_pool2d', { batch: 32, channels: 64, height: 112, width: 112, outHeight: 7, outWidth: 7 }).groups).toBe((32 * 64 * 49) / 4)
@@ -164,6 +179,9 @@ describe('products', () => {
     expect(groups([1, 512, 512, 64, 0, 0])).toBe(8 * 8)
     expect(groups([1, 2, 94899, 27, 0, 0])).toBe(Math.ceil(94899 / THREADS))
     expect(groups([1, 3, 5, 7, 1, 1])).toBe(1)
+    // A thread for each output of few steps, unless outputs are many.
+    expect(groups([1, 359, 219, 10, 0, 1])).toBe(Math.ceil((359 * 219) / THREADS))
+    expect(groups([1, 1024, 1024, 16, 0, 0])).toBe(8 * 16)
   })
 
   it('take long sums for few outputs in parts, each of whole steps, and add them up', () => {

@@ -1,16 +1,18 @@
-import { mapped, type Mapped } from '../../wgsl/mapped'
+import { mapped, numbersOf, type Mapped, type Numbers } from '../../wgsl/mapped'
 import { dimOf, type Kernel, type KernelShape } from '../types'
 
 const FLOATS = ['f32', 'f16'] as const
 
-/** One thread for each four elements of a row, or for each one where rows are not whole vectors. */
-function byRow(build: (wide: boolean) => Omit<Mapped, 'dims'>, rows: (shape: KernelShape) => number, length: (shape: KernelShape) => number): Kernel {
+/** One thread for each four elements of a row, or for some single ones where rows are not whole vectors. dims: vectors of a row, those of the op, vectors in all. */
+function byRow(build: (wide: boolean, numbers: Numbers) => Omit<Mapped, 'dims'>, rows: (shape: KernelShape) => number, length: (shape: KernelShape) => number): Kernel {
   return {
     dtypes: FLOATS,
     build: (shape) => {
       const wide = length(shape) % 4 === 0
       const vectors = length(shape) / (wide ? 4 : 1)
-      return mapped({ ...build(wide), dims: [vectors, ...shape.dims] }, shape.dtype, rows(shape) * vectors)
+      const count = rows(shape) * vectors
+      const numbers = numbersOf(count, !wide && shape.dtype === 'f32', `dim(${shape.dims.length + 2}u)`)
+      return mapped({ ...build(wide, numbers), dims: [vectors, ...shape.dims, count] }, shape.dtype, numbers.threads)
     },
   }
 }
@@ -61,9 +63,9 @@ const gather: Kernel = {
 
 /** Indices of rows, or of elements; dims of the op stand from dim(2) on: rows, dim, indices. */
 const kernels: Readonly<Record<string, Kernel>> = {
-  embedding: byRow((wide) => ({
+  embedding: byRow((wide, { each, place, at, store }) => ({
     tensors: [{ name: 'indices', at: { input: 0 }, type: 'i32' }, { name: 'weight', at: { input: 1 }, type: vector(wide) }, { name: 'out', at: 'output', type: vector(wide), write: true }],
-    body: '  let vectors = dim(1u);\n  out[i] = weight[u32(indices[i / vectors]) * vectors + i % vectors];',
+    body: `  let vectors = dim(1u);\n${place}\n${each((u) => `  let value_${u} = weight[u32(indices[${at(u)} / vectors]) * vectors + ${at(u)} % vectors];`)}\n${each((u) => store(u, 'out', `value_${u}`))}`,
   }), (shape) => dimOf(shape, 2), (shape) => dimOf(shape, 1)),
   gather,
   rope,

@@ -1,4 +1,4 @@
-import { mapped } from '../../wgsl/mapped'
+import { mapped, numbersOf } from '../../wgsl/mapped'
 import reductions from '../reduction/table'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { poolingByRows } from './by-rows'
@@ -14,8 +14,9 @@ fn end(o: u32, size: u32, outputs: u32) -> u32 { return u32(min(i32(o * dim(6u) 
 /** Elements that a mean divides by: the whole kernel, padding included. */
 const COUNTED = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))' } as const
 
-/** Most elements of a window that are read one by one, all on their way at once. */
+/** Most elements of a window that are read one by one, all on their way at once, and those of which a thread takes several windows. */
 const MOST_UNROLLED = 9
+const FEW_TAPS = 5
 
 /** The even windows of one case with its sizes as constants: divisions by them are multiplications, and the reads of a window do not wait for each other. */
 function unrolled(shape: KernelShape, windows: 'signal' | 'image', max: boolean): Program {
@@ -26,19 +27,22 @@ function unrolled(shape: KernelShape, windows: 'signal' | 'image', max: boolean)
   const taps = Array.from({ length: tall * wide }, (_, i) => [Math.floor(i / wide), i % wide] as const)
   const neutral = max ? '-3.4028234663852886e38' : '0.0'
   const join = (a: string, b: string) => (max ? `max(${a}, ${b})` : `${a} + ${b}`)
+  const { each, place, at, store, threads } = numbersOf(planes * outHeight * outWidth, shape.dtype === 'f32' && taps.length <= FEW_TAPS)
+  const element = (u: number, r: number, c: number) => `  let v_${u}_${r * wide + c} = f32(x[base_${u} + u32(top_${u} + ${r}) * ${width}u + u32(left_${u} + ${c})]);`
+  const loads = (u: number) => taps.map(([r, c], t) => padding === 0 ? element(u, r, c) : `  let r_${u}_${t} = top_${u} + ${r}; let c_${u}_${t} = left_${u} + ${c}; let in_${u}_${t} = r_${u}_${t} >= 0 && c_${u}_${t} >= 0 && r_${u}_${t} < ${height} && c_${u}_${t} < ${width};
+  let v_${u}_${t} = select(${neutral}, f32(x[base_${u} + u32(clamp(r_${u}_${t}, 0, ${height - 1})) * ${width}u + u32(clamp(c_${u}_${t}, 0, ${width - 1}))]), in_${u}_${t});`).join('\n')
+  const joined = (u: number) => `  var value_${u} = v_${u}_0;
+${taps.slice(1).map((_, t) => `  value_${u} = ${join(`value_${u}`, `v_${u}_${t + 1}`)};`).join('\n')}
+${store(u, 'out', `own(${max ? `value_${u}` : `value_${u} / ${kernel ** (windows === 'signal' ? 1 : 2)}.0`})`)}`
   return mapped({
     tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
-    body: `  let o_column = i % ${outWidth}u;
-  let o_row = i / ${outWidth}u % ${outHeight}u;
-  let plane = i / ${outWidth * outHeight}u;
-  let top = ${windows === 'signal' ? '0' : `i32(o_row * ${stride}u) - ${padding}`};
-  let left = i32(o_column * ${stride}u) - ${padding};
-${taps.map(([r, c], t) => `  let r${t} = top + ${r}; let c${t} = left + ${c}; let in${t} = r${t} >= 0 && c${t} >= 0 && r${t} < ${height} && c${t} < ${width};
-  let v${t} = select(${neutral}, f32(x[plane * ${height * width}u + u32(clamp(r${t}, 0, ${height - 1})) * ${width}u + u32(clamp(c${t}, 0, ${width - 1}))]), in${t});`).join('\n')}
-  var value = v0;
-${taps.slice(1).map((_, t) => `  value = ${join('value', `v${t + 1}`)};`).join('\n')}
-  out[i] = own(${max ? 'value' : `value / ${kernel ** (windows === 'signal' ? 1 : 2)}.0`});`,
-  }, shape.dtype, planes * outHeight * outWidth)
+    body: `${place}
+${each((u) => `  let top_${u} = ${windows === 'signal' ? '0' : `i32(${at(u)} / ${outWidth}u % ${outHeight}u * ${stride}u) - ${padding}`};
+  let left_${u} = i32(${at(u)} % ${outWidth}u * ${stride}u) - ${padding};
+  let base_${u} = ${at(u)} / ${outWidth * outHeight}u * ${height * width}u;`)}
+${each(loads)}
+${each(joined)}`,
+  }, shape.dtype, threads)
 }
 
 /** Joins the elements of a window between `top`, `bottom`, `left` and `right`, one by one. */

@@ -72,21 +72,23 @@ export interface Pair {
   of: (a: string, b: string) => string
 }
 
-/** Vectors a thread folds before threads are combined, where the results fill the device; and those of shorter runs, where so many threads are left. */
+/** Vectors a thread folds before threads are combined, where the results fill the device; and those of shorter and of very short runs, where so many threads are left. */
 const WANTED_PER_LANE = 4
-const MOST_PER_LANE = 16
+const MOST_PER_LANE = { short: 8, shortest: 16 }
 const SHORT_RUN = 1024
+const SHORTEST_RUN = 128
 const MANY_THREADS = 2 ** 19
 /** Threads up to which each takes one vector: they leave the device idle anyway, and loads wait for memory once instead of four times. */
 const FEW_THREADS = 2 ** 16
 
 /** Threads that share a run of `length` loads, of which there are `runs`: at most `most`. */
-export function lanesFor(length: number, runs: number, most = THREADS): number {
-  const one = Math.min(most, powerOfTwoFrom(length))
+export function lanesFor(length: number, runs: number, threads = THREADS): number {
+  const one = Math.min(threads, powerOfTwoFrom(length))
   if (one * runs <= FEW_THREADS) return one
   let lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
   // Combining threads of short runs takes as long as reading them: fewer of them read more.
-  while (lanes > 1 && length <= SHORT_RUN && lanes * MOST_PER_LANE >= 2 * length && (lanes / 2) * runs >= MANY_THREADS) lanes /= 2
+  const most = length < SHORTEST_RUN ? MOST_PER_LANE.shortest : MOST_PER_LANE.short
+  while (lanes > 1 && length <= SHORT_RUN && lanes * most >= 2 * length && (lanes / 2) * runs >= MANY_THREADS) lanes /= 2
   return lanes
 }
 
@@ -110,6 +112,21 @@ function folded(fold: Fold, at: string, stride: number, longest: number, value: 
   return `${loop}    if (${at} < end) { ${loads} ${left.map((k) => (k === 0 ? join(k) : `if (${place(k)} < end) { ${join(k)} }`)).join(' ')} }`
 }
 
+/** Elements of a thread that are on their way together, where every thread has so many or one less. */
+const FEWEST_TOGETHER = 4
+const MOST_TOGETHER = 16
+
+/** The same for `length` elements of `lanes` threads from `i` on, without a loop. */
+function foldedTogether(fold: Fold, lanes: number, length: number, value: (at: string) => string): string {
+  const full = Math.floor(length / lanes)
+  const all = Array.from({ length: full }, (_, k) => k)
+  const place = (k: number) => (k === 0 ? 'i' : `i + ${k * lanes}u`)
+  const join = (k: number) => `s${k % 4} = ${fold.join(`s${k % 4}`, fold.take(`v${k}`))};`
+  const isWhole = length % lanes === 0
+  return `    ${all.map((k) => `let v${k} = ${value(place(k))};`).join(' ')}${isWhole ? '' : ` let v${full} = ${value(`min(${place(full)}, end - 1u)`)};`}
+    ${all.map(join).join(' ')}${isWhole ? '' : ` if (${place(full)} < end) { ${join(full)} }`}`
+}
+
 /** Writes rows * parts results, the parts of a row side by side, or where they are joined one for each row. With `pair`, elements are made of two tensors. */
 export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
   const perPart = Math.ceil(runs.vectors / runs.parts)
@@ -118,6 +135,7 @@ export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName
   const lanes = joined ? Math.max(THREADS, lanesFor(perPart, results, types.threads)) : lanesFor(perPart, results, types.threads)
   const threads = Math.max(THREADS, lanes)
   // Workgroups that run beside each other read beside each other: all of them together read memory in order.
+  const together = runs.parts === 1 && run === undefined && perPart >= FEWEST_TOGETHER * lanes && perPart <= MOST_TOGETHER * lanes
   const inTurn = joined !== undefined && runs.parts > 1 && perPart >= MANY_FOURS * 4 * lanes
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
@@ -151,7 +169,7 @@ ${entry(`  let index = ${joined ? 'group' : `group * ${threads / lanes}u + lane 
   var s3 = s0;
   let live = index < dim(0u);
   if (live) {
-${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value, inTurn ? `parts * ${4 * lanes}u` : undefined)}
+${together ? foldedTogether(fold, lanes, perPart, value) : folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value, inTurn ? `parts * ${4 * lanes}u` : undefined)}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};

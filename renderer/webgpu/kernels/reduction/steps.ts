@@ -13,8 +13,9 @@ export interface Geometry {
   groups: number
 }
 
-/** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. */
+/** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. Those of columns each end with a step over their threads: as many as run at once. */
 const ENOUGH_GROUPS = 4096
+const ENOUGH_OF_COLUMNS = 1024
 /** Pieces of a result that its last workgroup joins: beyond, a second step is as fast. */
 const MOST_JOINED = 2048
 /** Loads of partial results that each thread of a workgroup of columns waits for at most. */
@@ -28,7 +29,7 @@ const SHORTEST_NARROW = 8
 const ROWS_ALONE = 16
 
 /** Pieces that a length is cut into, for `others` results beside each other. */
-export const pieces = (length: number, shortest: number, others: number) => Math.max(1, Math.min(Math.floor(length / shortest), Math.floor(ENOUGH_GROUPS / others)))
+export const pieces = (length: number, shortest: number, others: number, enough = ENOUGH_GROUPS) => Math.max(1, Math.min(Math.floor(length / shortest), Math.floor(enough / others)))
 
 /** Vectors of a run for each thread of the largest workgroup up to which a second step costs more than it saves. */
 const LONGEST_ALONE = 8
@@ -42,7 +43,7 @@ export function columnParts(outer: number, reduce: number, vectors: number, thre
   const wide = columnsOf(reduce, vectors)
   // Few rows of many columns: a thread takes all rows.
   if (wide === THREADS || reduce <= (ROWS_ALONE * threadsAcross(wide, reduce, outer * Math.ceil(vectors / wide), threads)) / wide) return 1
-  return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide))
+  return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide), ENOUGH_OF_COLUMNS)
 }
 
 /** Workgroups that still fill a device where pieces are fewer, so that their last workgroup can join them. */
