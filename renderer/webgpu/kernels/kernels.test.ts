@@ -110,7 +110,8 @@ describe('WGSL kernels', () => {
     expect(planNormBackward(32_768, 1024)).toMatchObject({ lanes: 64, rowsPerGroup: 4, held: 4, pieces: 1024, ahead: true })
     expect(planNormBackward(8192, 4096)).toMatchObject({ lanes: 256, held: 4, pieces: 256, ahead: true })
     expect(planNormBackward(8192, 8192)).toMatchObject({ lanes: 256, threads: 256, held: 8, ahead: false })
-    for (const most of [512, 1024]) expect(planNormBackward(8192, 8192, most)).toMatchObject({ lanes: 512, threads: 512, held: 4, rowsPerGroup: 1, ahead: true })
+    for (const most of [512, 1024]) expect(planNormBackward(8192, 8192, most)).toMatchObject({ lanes: 512, threads: 512, held: 4, rowsPerGroup: 1, pieces: 132, ahead: true })
+    expect(planNormBackward(8197, 2047, 1024)).toMatchObject({ lanes: 512, pieces: 256, ahead: true })
     expect(planNormBackward(2047, 8192, 1024)).toBeUndefined()
     expect(planNormBackward(8192, 16_388, 512)).toBeUndefined()
   })
@@ -181,6 +182,7 @@ describe('products', () => {
     expect(groups([1, 3, 5, 7, 1, 1])).toBe(1)
     // A thread for each output of few steps, unless outputs are many.
     expect(groups([1, 359, 219, 10, 0, 1])).toBe(Math.ceil((359 * 219) / THREADS))
+    expect(groups([1, 255, 129, 48, 0, 0])).toBe(Math.ceil((255 * 129) / THREADS))
     expect(groups([1, 1024, 1024, 16, 0, 0])).toBe(8 * 16)
   })
 

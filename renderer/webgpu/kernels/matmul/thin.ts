@@ -8,10 +8,10 @@ const MANY_COLUMNS = 1 << 14
 const SHORT = 64
 /** Multiply-adds up to which a thread for each output is faster than tiles, which take longer to start. */
 const TINY = 1 << 15
-/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors; and those that a thread takes alone before a tile has started, where outputs are few. */
+/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors; and those that a thread takes alone before a tile has started, while all multiply-adds are so few. */
 const FEW_STEPS = 8
-const SHORT_STEPS = 16
-const FEW_OUTPUTS = 2 ** 18
+const SHORT_STEPS = 48
+const LITTLE = 2 ** 22
 /** Steps of k that a thread loads together. */
 const AT_ONCE = 4
 /** Products of which many would each fill a corner of a tile. */
@@ -23,7 +23,7 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   // Of a longer k threads share the steps (long.ts), unless outputs are many.
   const shared = k > SHORT && Math.min(m, n) <= SMALL && batch * m * n < MANY_COLUMNS
   const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
-  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= FEW_STEPS && n % 4 !== 0) || (k <= SHORT_STEPS && batch * m * n <= FEW_OUTPUTS) ? 1 : undefined
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= FEW_STEPS && n % 4 !== 0) || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) ? 1 : undefined
   if (rows === undefined) return undefined
   const steps = Array.from({ length: Math.min(AT_ONCE, k) }, (_, u) => u)
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')

@@ -53,6 +53,8 @@ describe('tiles', () => {
     // A second tile for some multiprocessors would take as long as smaller ones for all.
     expect(sides(1, 40, 20_000)).toEqual([40, 64, 1, 313])
     expect(sides(1, 1500, 700)).toEqual([128, 64, 12, 11])
+    expect(sides(1, 700, 1500)).toEqual([64, 64, 11, 24])
+    expect(sides(200, 60, 70)).toEqual([64, 80, 1, 1])
     expect(sides(32, 64, 3136)).toEqual([64, 128, 1, 25])
     expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
   })

@@ -16,9 +16,11 @@ const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
 
 /** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
 const ENOUGH_TILES = 128
-/** Tiles of which each multiprocessor of the devices known here has one, and those from which on it has two: of tiles between, most wait for a second one of a few. */
+/** Tiles of which each multiprocessor of the devices known here has one: of some more, most multiprocessors wait for the second tiles of a few. */
 const ONE_EACH = 132
-const TWO_EACH = 256
+const SOME_MORE = 192
+/** Tiles from which on a multiprocessor has two or more. */
+const MANY_TILES = 256
 /** Sides of tiles are whole numbers of these: rows of a tile start with a sector of memory, and a thread has one or two blocks of four of its rows, an even number of threads all of them. */
 const SIDE = 16
 const LOW = { rows: 64, side: 8 }
@@ -33,10 +35,10 @@ export function tilesFor(batch: number, m: number, n: number, gathered = false):
     const [tilesM, tilesN] = [Math.ceil(m / whole.rows), Math.ceil(n / whole.columns)]
     const equal = { rows: rowsOf(m, whole.rows), columns: partOf(n, whole.columns), depth: whole.depth }
     // Few tiles wait for memory: fewer threads that each fetch more wait longer than they save.
-    const keeps = gathered || batch * tilesM * tilesN >= TWO_EACH || blocksOf(equal).rounds <= blocksOf(whole).rounds
+    const keeps = gathered || batch * tilesM * tilesN >= MANY_TILES || blocksOf(equal).rounds <= blocksOf(whole).rounds
     return { tile: keeps ? equal : whole, tilesM, tilesN, tiles: batch * tilesM * tilesN }
   }
-  const fits = ({ tiles }: ReturnType<typeof counted>) => tiles >= ENOUGH_TILES && (tiles <= ONE_EACH || tiles >= TWO_EACH)
+  const fits = ({ tiles }: ReturnType<typeof counted>) => tiles >= ENOUGH_TILES && (tiles <= ONE_EACH || tiles > SOME_MORE)
   return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
 }
 

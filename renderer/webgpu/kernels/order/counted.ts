@@ -2,15 +2,16 @@ import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
 import type { Sorted, Source } from './network'
 
-/** Longest row whose elements are compared with all others, and comparisons that take no longer than the barriers of a network. */
+/** Longest row whose elements are compared with all others, comparisons that take no longer than the barriers of a network, and elements of all rows that leave a device idle. */
 const LONGEST = 1024
 const MOST_PAIRS = 2 ** 25
+const FEW_ELEMENTS = 2 ** 17
 /** Elements of a row that a workgroup places, and threads that share the comparisons of each. */
 const ELEMENTS = 64
 const SHARES = THREADS / ELEMENTS
 
 /** Few rows of this length: a thread counts the elements in front of one sooner than a network has passed its barriers. */
-export const isCounted = (rows: number, cols: number): boolean => cols <= LONGEST && rows * cols * cols <= MOST_PAIRS
+export const isCounted = (rows: number, cols: number): boolean => cols <= LONGEST && rows * cols <= FEW_ELEMENTS && rows * cols * cols <= MOST_PAIRS
 
 /** Each element to its place in the sorted row, where that is among the first: workgroups have a row in their memory and place some elements of it. */
 export function countedRows(descending: boolean, rows: number, cols: number, first: number, { x, type }: Extract<Source, { x: unknown }>, { values, places }: Sorted): Program {

@@ -18,6 +18,10 @@ const LONGEST_NETWORK = 1024
 
 /** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
 const SHORT_ROW = 32
+/** So are rows of up to this length while comparisons are few: a network waits at a barrier for each of its steps. */
+const RANKED_ROW = 512
+const RANKED_PAIRS = 2 ** 25
+const isRanked = (rows: number, cols: number): boolean => cols <= SHORT_ROW || (cols <= RANKED_ROW && rows * cols * cols <= RANKED_PAIRS)
 
 /** Each element of a short row to its place, where that is among the first. */
 function ranked(shape: KernelShape, descending: boolean, first: number): Program {
@@ -47,8 +51,8 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
-  if (cols <= SHORT_ROW) return ranked(shape, descending, first)
-  if (isCounted(rows, cols)) return countedRows(descending, rows, cols, first, x, out)
+  if (cols > SHORT_ROW && isCounted(rows, cols)) return countedRows(descending, rows, cols, first, x, out)
+  if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }

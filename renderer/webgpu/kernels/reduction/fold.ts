@@ -76,7 +76,7 @@ export interface Pair {
 const WANTED_PER_LANE = 4
 const MOST_PER_LANE = { short: 8, shortest: 16 }
 const SHORT_RUN = 1024
-const SHORTEST_RUN = 128
+const SHORTEST_RUN = 192
 const MANY_THREADS = 2 ** 19
 /** Threads up to which each takes one vector: they leave the device idle anyway, and loads wait for memory once instead of four times. */
 const FEW_THREADS = 2 ** 16

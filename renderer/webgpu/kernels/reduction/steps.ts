@@ -13,9 +13,9 @@ export interface Geometry {
   groups: number
 }
 
-/** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. Those of columns each end with a step over their threads: as many as run at once. */
+/** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. Each of a fold of columns ends with a step over its threads: of those, by width, no more than have enough reads on their way. */
 const ENOUGH_GROUPS = 4096
-const ENOUGH_OF_COLUMNS = 1024
+const ENOUGH_OF_COLUMNS = { 1: 1024, 4: 512 } as const
 /** Pieces of a result that its last workgroup joins: beyond, a second step is as fast. */
 const MOST_JOINED = 2048
 /** Loads of partial results that each thread of a workgroup of columns waits for at most. */
@@ -39,11 +39,11 @@ export const runParts = (vectors: number, rows: number, threads = THREADS): numb
   vectors <= LONGEST_ALONE * threads && threads > THREADS ? 1 : pieces(vectors, SHORTEST_RUN, rows)
 
 /** Pieces of the rows of a fold over the middle axis of [outer, reduce, vectors]. */
-export function columnParts(outer: number, reduce: number, vectors: number, threads = THREADS): number {
+export function columnParts(outer: number, reduce: number, vectors: number, threads = THREADS, enough = ENOUGH_GROUPS): number {
   const wide = columnsOf(reduce, vectors)
   // Few rows of many columns: a thread takes all rows.
   if (wide === THREADS || reduce <= (ROWS_ALONE * threadsAcross(wide, reduce, outer * Math.ceil(vectors / wide), threads)) / wide) return 1
-  return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide), ENOUGH_OF_COLUMNS)
+  return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide), enough)
 }
 
 /** Workgroups that still fill a device where pieces are fewer, so that their last workgroup can join them. */
@@ -51,7 +51,7 @@ const FILLED = 512
 
 /** How the rows of [outer, reduce, vectors] of `width` elements are cut, and whether the last workgroup of some columns joins their pieces. */
 export function columnPlan(outer: number, reduce: number, vectors: number, width: Width, threads = THREADS): { parts: number; joined: boolean } {
-  const parts = columnParts(outer, reduce, vectors, threads)
+  const parts = columnParts(outer, reduce, vectors, threads, ENOUGH_OF_COLUMNS[width])
   if (parts === 1) return { parts, joined: false }
   const beside = Math.ceil(vectors / columnsOf(reduce, vectors)) * outer
   const most = Math.floor((MOST_AWAITED * THREADS) / columnsOf(reduce, vectors) / width)

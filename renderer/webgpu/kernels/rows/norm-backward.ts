@@ -12,6 +12,8 @@ const HELD_AHEAD = 4
 const MOST_THREADS = 512
 /** Pieces of rows that fill any device known here, and rows of each from which on their sums are worth their own step. */
 const ENOUGH_PIECES = 256
+/** The same where a multiprocessor has room for one workgroup of long rows: each of the devices known here has one. */
+const PIECES_OF_LONG = 132
 const FEWEST_ROWS = 8
 
 /** How workgroups take rows: `lanes` threads a row, each `held` vectors of it; `pieces` rows at a time in all. */
@@ -35,7 +37,8 @@ export function planNormBackward(tokens: number, length: number, most = THREADS)
   const [lanes, rowsPerGroup] = isLong ? [MOST_THREADS, 1] : [usual.lanes, usual.rowsPerGroup]
   const held = Math.ceil(vectors / lanes)
   if (held > MAX_HELD || tokens < FEWEST_ROWS * ENOUGH_PIECES * rowsPerGroup) return undefined
-  return { width, vectors, lanes, threads: Math.max(THREADS, lanes), rowsPerGroup, held, pieces: ENOUGH_PIECES * rowsPerGroup, ahead: held <= HELD_AHEAD }
+  const pieces = isLong && width === 4 ? PIECES_OF_LONG : ENOUGH_PIECES * rowsPerGroup
+  return { width, vectors, lanes, threads: Math.max(THREADS, lanes), rowsPerGroup, held, pieces, ahead: held <= HELD_AHEAD }
 }
 
 /**
@@ -100,7 +103,7 @@ ${taken}
 ${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`)}`, threads)}`
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, ...(layer ? [{ input: 4 }] : []), 'output', { scratch: 0 }]
   const scratchBytes = [4 * kinds * pieces * length]
-  const steps = [step(wgsl, buffers, [tokens, vectors, length, pieces], ENOUGH_PIECES)]
+  const steps = [step(wgsl, buffers, [tokens, vectors, length, pieces], pieces / rowsPerGroup)]
   const target: BufferName = layer ? { scratch: 1 } : { output: 1 }
   if (layer) scratchBytes.push(4 * kinds * length)
   const fold = new FoldSteps(shape, FOLDS['sum']!, layer ? 'f32' : dtype, pieces, target, scratchBytes.length)
