@@ -192,7 +192,10 @@ describe('products', () => {
     expect(scratchBytes[0]).toBe(4 * 64 * 512 * 17)
     const [, , k, , , , parts, chunk] = steps[0]!.dims as number[]
     expect([parts, chunk! % 32, parts! * chunk! >= k!]).toEqual([64, 0, true])
-    expect(build('matmul', [1, 64, 64, 500, 0, 0]).steps).toHaveLength(1)
+    // Few tiles in parts of fewer steps, none of them empty, where there are some parts at least.
+    expect(build('matmul', [1, 257, 257, 257, 0, 0]).steps.map(({ groups: all }) => all)).toEqual([25 * 3, Math.ceil((257 * 257) / THREADS)])
+    expect(build('matmul', [1, 77, 1000, 1000, 0, 0]).steps[0]!.groups).toBe(32 * 8)
+    expect(build('matmul', [1, 300, 1000, 150, 0, 0]).steps).toHaveLength(1)
     // Neighbouring threads have neighbouring columns of the longer operand, and rows of threads share k.
     expect(build('matmul', [1, 8192, 1, 8192, 1, 0]).steps.map(({ groups }) => groups)).toEqual([256 * 4, 64])
     expect(build('matmul', [1, 65, 1, 511, 1, 0]).steps.map(({ groups }) => groups)).toEqual([9])

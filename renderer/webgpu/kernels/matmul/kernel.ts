@@ -5,7 +5,7 @@ import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '.
 import { acrossProduct } from './across'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
-import { blocksOf, chunkOf, partsOf, threadsOf, tilesFor, type Tile } from './tiles'
+import { blocksOf, chunkOf, partsOfProduct, threadsOf, tilesFor, type Tile } from './tiles'
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -15,8 +15,8 @@ const kernel: Kernel = {
     const thin = acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
-    const parts = partsOf(batch * tilesM * tilesN, k)
-    const chunk = chunkOf(k, parts)
+    const chunk = chunkOf(k, partsOfProduct(batch * tilesM * tilesN, k))
+    const parts = Math.ceil(k / chunk)
     const wgsl = matmulText({
       dtype: shape.dtype === 'f16' ? 'f16' : 'f32',
       transA,

@@ -10,7 +10,7 @@ const SHORT = 64
 const TINY = 1 << 15
 /** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors; and those that a thread takes alone before a tile has started, while all multiply-adds are so few. */
 const FEW_STEPS = 8
-const SHORT_STEPS = 48
+const SHORT_STEPS = 100
 const LITTLE = 2 ** 22
 /** Steps of k that a thread loads together. */
 const AT_ONCE = 4

@@ -70,5 +70,16 @@ const LEAST_STEPS = 256
 /** Parts along k: 1 unless the tiles of the output are too few for a device and k is long. */
 export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TILES ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS))))
 
+/** Workgroups of a product of few tiles, steps that are worth a part there, and parts that are worth the pass. */
+const TWICE_FILLED = 264
+const FEWEST_STEPS = 64
+const FEWEST_PARTS = 4
+
+/** Parts along k of a product: more of fewer steps where few tiles leave most of a device idle. */
+export function partsOfProduct(tiles: number, k: number): number {
+  const more = Math.min(Math.floor(TWICE_FILLED / tiles), Math.floor(k / FEWEST_STEPS))
+  return tiles < ENOUGH_TILES && more >= FEWEST_PARTS ? Math.max(more, partsOf(tiles, k)) : partsOf(tiles, k)
+}
+
 /** Steps of each of `parts` parts, a multiple of the depth of every tile. */
 export const chunkOf = (k: number, parts: number): number => Math.ceil(k / parts / DEPTHS) * DEPTHS

@@ -5,7 +5,7 @@ import type { Sorted, Source } from './network'
 /** Longest row whose elements are compared with all others, comparisons that take no longer than the barriers of a network, and elements of all rows that leave a device idle. */
 const LONGEST = 1024
 const MOST_PAIRS = 2 ** 25
-const FEW_ELEMENTS = 2 ** 17
+const FEW_ELEMENTS = 2 ** 16
 /** Elements of a row that a workgroup places, and threads that share the comparisons of each. */
 const ELEMENTS = 64
 const SHARES = THREADS / ELEMENTS

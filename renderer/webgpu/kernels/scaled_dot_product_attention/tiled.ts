@@ -5,7 +5,10 @@ export const TILE = 64
 const SIDE = 16
 /** Elements of queries and keys that lie in workgroup memory at a time, and those whose products are written out. */
 const DEPTH = 16
-const WRITTEN_OUT = 4
+const WRITTEN_OUT = 2
+/** Keys whose values are on their way together, and those of longer heads, whose values would leave no registers. */
+const TOGETHER = 8
+const TOGETHER_OF_LONG = 4
 const QUADS = [0, 1, 2, 3]
 
 /** Rows of SIDE vectors in workgroup memory (16 KiB): the queries, the keys and then the parts of the largest score, or the weights of a tile. */
@@ -29,6 +32,7 @@ export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const columns = Array.from({ length: Math.ceil(headDim / TILE) }, (_, c) => c)
+  const together = Array.from({ length: columns.length <= 2 ? TOGETHER : TOGETHER_OF_LONG }, (_, u) => u)
   const each = (line: (c: number, i: number) => string) => columns.flatMap((c) => QUADS.map((i) => line(c, i))).join('\n')
   const written = (i: number) => (width === 4
     ? columns.map((c) => `{ let d = ${c * TILE}u + 4u * x; if (d < head_dim) { out[(row * head_dim + d) / 4u] = ${type}(sum_${c}_${i} * inverse); } }`)
@@ -81,9 +85,9 @@ ${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(s
     top = next;
     total *= kept;
 ${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
-    for (var j = 0u; j < ${TILE}u; j += 4u) {
-${QUADS.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
-${QUADS.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
+    for (var j = 0u; j < ${TILE}u; j += ${together.length}u) {
+${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
+${together.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
   }
 ${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; let inverse = 1.0 / total[${i}]; ${written(i)} }`).join('\n')}`)}`
