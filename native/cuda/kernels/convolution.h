@@ -1,7 +1,7 @@
 // The geometry of a convolution, for host and device: core/ops/convolution/table.ts has the formula.
 #pragma once
 
-// Positions of a thread of convolution_point_<t>_one.
+// Positions of a thread of convolution_point_<t>_four.
 constexpr int conv_point_accesses = 4;
 
 struct ConvAxis {
@@ -39,11 +39,17 @@ struct ConvDivisors {
   ConvDivisor plane, area, width, run, kernel_width, kernel_height, kernel_depth;
 };
 
-// How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions, the others `block_filters` filters or `block_channels`
-// channels of one.
+// How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions of so many `images`, the others `block_filters` filters or
+// `block_channels` channels of one.
 struct ConvPacking {
   int channels, taps;  // of a group; of a filter
-  int tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
+  int images, tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
   int padded_depth, padded_height, padded_width;
   long long tiles_positions, input_blocks;
+};
+
+// A part of each kernel: its extents, those of the whole, and where it begins. `elements`: of the parts of all filters.
+struct ConvKernelPart {
+  long long elements;
+  int depth, height, width, of_depth, of_height, of_width, first_depth, first_height, first_width;
 };

@@ -1,7 +1,7 @@
 // Convolutions that tiles would leave mostly empty: few operations, few filters or channels of a group.
 //   convolution_direct_<t>            a thread, or a warp where sums are long, for each output
 //   convolution_direct_<t>_<F>        the same for the outputs of F filters at one position: what is read of the input serves all of them
-//   convolution_point_<t>_<wide|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of a few single ones
+//   convolution_point_<t>_<wide|four|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of four single ones or one
 // Sums in f32, in a fixed order.
 #include "common/arithmetic.cuh"
 #include "common/reduce.cuh"
@@ -169,7 +169,7 @@ __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restri
     direct(x, weight, out, s, outputs, group);                                                                                                                                            \
   }                                                                                                                                                                                       \
   DIRECT_FILTERS(T, 2) DIRECT_FILTERS(T, 4) DIRECT_FILTERS(T, 8)                                                                                                                            \
-  POINT(T, wide, LANES<T>, 1) POINT(T, one, 1, conv_point_accesses)
+  POINT(T, wide, LANES<T>, 1) POINT(T, one, 1, 1) POINT(T, four, 1, conv_point_accesses)
 CONVOLUTION(f32)
 CONVOLUTION(f16)
 CONVOLUTION(bf16)

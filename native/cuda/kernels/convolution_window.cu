@@ -40,7 +40,32 @@ __device__ __forceinline__ void window(const T* __restrict__ x, const T* __restr
   __syncthreads();
   float sum[P][F] = {};
   const float* w = weights;
-  for (int c = 0; c < in_group; c++)
+  // Kernels of one element: several channels on their way at a time.
+  constexpr int U = 4;
+  int c = 0;
+  if (kernel == 1) {
+    const T* at[P];
+    bool inside[P];
+#pragma unroll
+    for (int p = 0; p < P; p++) {
+      inside[p] = static_cast<unsigned>(d0[p]) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h0[p]) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(w0[p]) < static_cast<unsigned>(s.width.input);
+      at[p] = source[p] + (static_cast<long long>(d0[p]) * s.height.input + h0[p]) * s.width.input + w0[p];
+    }
+    for (; c + U <= in_group; c += U) {
+      float v[U][P];
+#pragma unroll
+      for (int u = 0; u < U; u++)
+#pragma unroll
+        for (int p = 0; p < P; p++) v[u][p] = inside[p] ? to_float(at[p][(c + u) * in_plane]) : 0.0f;
+#pragma unroll
+      for (int u = 0; u < U; u++, w += F)
+#pragma unroll
+        for (int f = 0; f < F; f++)
+#pragma unroll
+          for (int p = 0; p < P; p++) sum[p][f] = fmaf(w[f], v[u][p], sum[p][f]);
+    }
+  }
+  for (; c < in_group; c++)
     for (int kd = 0; kd < s.depth.kernel; kd++)
       for (int kh = 0; kh < s.height.kernel; kh++) {
         const T* row[P];

@@ -1,5 +1,7 @@
 // Convolutions of few products, by a group of lanes for each output (convolution_each.cu). Pure; see plan_test.cc.
 #pragma once
+#include <cmath>
+
 #include "../convolution.h"
 #include "packed.h"
 #include "shape.h"
@@ -15,13 +17,20 @@ namespace opscope::cuda {
 
 constexpr int conv_each_terms = 4;  // of a lane, whose loads are on their way together
 
-// Lanes of an output; 0 where the instructions of all lanes take more than about 1 us of an H100, and other kernels are as fast.
-inline int conv_each_group(int sm_count, const ConvShape& c) {
-  constexpr int64_t start = 60, term = 22, most = 150'000;  // instructions of a lane, of a term; of a multiprocessor
+// Lanes of an output, as many as leave each a few terms.
+inline int conv_each_group(const ConvShape& c) {
   int group = 1;
   while (group < 32 && c.terms > group * conv_each_terms) group *= 2;
-  const double instructions = static_cast<double>(c.outputs()) * group * static_cast<double>(start + term * up(up(c.terms, group), conv_each_terms) * conv_each_terms);
-  return c.largest < int64_t{1} << 31 && c.terms <= 32 * 4 * conv_each_terms && instructions <= static_cast<double>(most * sm_count) ? group : 0;
+  return group;
+}
+
+// Microseconds, fitted to 190 launches on an H200; 0 where numbers exceed what the kernel counts with.
+inline double conv_each_cost(int sm_count, const ConvShape& c) {
+  constexpr double launch = 3.8, lane = 6.4e-4, term = 2.7e-4, round = 0.68;
+  const int group = conv_each_group(c);
+  const double rounds = static_cast<double>(up(up(c.terms, group), conv_each_terms)), lanes = static_cast<double>(c.outputs()) * group;
+  if (c.largest >= int64_t{1} << 31 || lanes >= static_cast<double>(int64_t{1} << 31)) return 0;
+  return launch + std::hypot(lanes * (lane + term * rounds * conv_each_terms) / sm_count, rounds * round);
 }
 
 inline ConvEach conv_each(const ConvSizes& s, int group) {
