@@ -53,3 +53,15 @@ struct ConvKernelPart {
   long long elements;
   int depth, height, width, of_depth, of_height, of_width, first_depth, first_height, first_width;
 };
+
+// convolution_each.cu: terms of a lane whose loads are on their way together.
+constexpr int conv_each_terms = 4;
+// convolution_gather.cu: terms of the sum in shared memory, warps of a block, filters of a lane.
+constexpr int conv_gather_terms = 64, conv_gather_warps = 4, conv_gather_filters = 8;
+
+// What a launch of both takes beside the sizes. `channels` of a group; `kernel`: its elements.
+struct ConvEach {
+  int group_bits, outputs, terms, channels, kernel, in_plane, out_plane;
+  ConvDivisor plane, filters, of_group, area, width, taps, kernel_width, kernel_height;
+};
+static_assert(sizeof(ConvEach) <= 128, "a launch stores up to 128 bytes per argument");

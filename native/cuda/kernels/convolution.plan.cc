@@ -88,7 +88,7 @@ void plan_direct(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvS
   const int64_t blocks = ceil_div(shape.filters, together);
   if (group == 1 && conv_takes_window(p.device.sm_count, shape, together)) {
     const int64_t chunks = ceil_div(shape.columns, 256 * (together == 1 ? 4 : 2));
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together)), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), weight,
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels && shape.channels >= 4 ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), weight,
              p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(blocks), static_cast<int>(chunks));
     return;
   }

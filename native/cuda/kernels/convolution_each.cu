@@ -4,11 +4,11 @@
 //   convolution_each_<t>
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/vec.cuh"
-#include "convolution/each.h"
+#include "convolution.h"
 
 namespace {
 
-constexpr int U = opscope::cuda::conv_each_terms;
+constexpr int U = conv_each_terms;
 
 template <class T>
 __device__ __forceinline__ void each(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, const ConvEach& e) {

@@ -4,11 +4,11 @@
 //   convolution_gather_<t>_<P>
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/vec.cuh"
-#include "convolution/gather.h"
+#include "convolution.h"
 
 namespace {
 
-constexpr int TERMS = opscope::cuda::conv_gather_terms, WARPS = opscope::cuda::conv_gather_warps, F = opscope::cuda::conv_gather_filters, THREADS = WARPS * 32, PITCH = WARPS * F + 4;
+constexpr int TERMS = conv_gather_terms, WARPS = conv_gather_warps, F = conv_gather_filters, THREADS = WARPS * 32, PITCH = WARPS * F + 4;
 
 // Where an element of the sum lies from the first of its window, and by how many steps of each axis.
 struct Offset {

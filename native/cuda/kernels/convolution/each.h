@@ -6,16 +6,7 @@
 #include "packed.h"
 #include "shape.h"
 
-// What a launch takes beside the sizes, the same for host and device. `channels` of a group; `kernel`: its elements.
-struct ConvEach {
-  int group_bits, outputs, terms, channels, kernel, in_plane, out_plane;
-  ConvDivisor plane, filters, of_group, area, width, taps, kernel_width, kernel_height;
-};
-static_assert(sizeof(ConvEach) <= 128, "a launch stores up to 128 bytes per argument");
-
 namespace opscope::cuda {
-
-constexpr int conv_each_terms = 4;  // of a lane, whose loads are on their way together
 
 // Lanes of an output, as many as leave each a few terms.
 inline int conv_each_group(const ConvShape& c) {

@@ -7,9 +7,6 @@
 
 namespace opscope::cuda {
 
-// Terms of the sum in shared memory, warps of a block, filters of a lane.
-constexpr int conv_gather_terms = 64, conv_gather_warps = 4, conv_gather_filters = 8;
-
 // Positions of a lane; warps with filters of their own, the others share the terms.
 struct ConvGather {
   int positions, across;

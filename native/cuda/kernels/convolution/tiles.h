@@ -176,7 +176,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));
     // What lies in memory as the product's kernels read it.
-    if (std::min(c.filters, c.terms) > narrow || c.terms > 4 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
+    if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
   }
   if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, conv_mma_tiling(sm_count, c).cost + 1.6);
   // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
