@@ -3,6 +3,7 @@
 //   attention_few_<t>_<C>   C vectors of 16 bytes of a key for each of its eight threads
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
+#include "common/early.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -17,6 +18,7 @@ template <int C, class T>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   constexpr int L = LANES<T>, U = C <= 1 ? 4 : C == 2 ? 2 : 1;
   __shared__ float sums[WARPS][MOST_DIM], tops[WARPS], totals[WARPS];
+  next_may_start();
   const long long row = blockIdx.x / s.splits, head = quotient(row, s.queries), batch = quotient(head, s.heads);
   const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x / 32, vectors = s.dim / L;
   const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convolution/depthwise.h"
+#include "convolution/each.h"
 #include "convolution/packed.h"
 #include "convolution/tiles.h"
 #include "matmul/launch.h"
@@ -104,6 +105,11 @@ void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int gro
   p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<long long>(outputs), group);
 }
 
+void plan_each(Planner& p, const ConvSizes& s, int group) {
+  const ConvEach each = conv_each(s, group);
+  p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s, each);
+}
+
 void plan_depthwise(Planner& p, const ConvSizes& s, const PoolTiling& tiling) {
   p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.input(1),
            p.output(), tiling.tile, s.channels);
@@ -132,6 +138,7 @@ void plan(Planner& p) {
   const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
   if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
   ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
+  for (const auto& tensor : p.spec.tensors) shape.largest = std::max(shape.largest, static_cast<int64_t>(tensor.elements));
   const bool hopper = p.device.major == 9 && p.device.minor == 0 && p.spec.dtype != Dtype::f32;
   const ConvPacked packed = hopper ? conv_packed(s) : ConvPacked{};
   if (packed.grain > 0) {
@@ -141,6 +148,7 @@ void plan(Planner& p) {
   const PoolTiling planes = conv_depthwise(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
   shape.depthwise = planes.blocks > 0;
   switch (conv_kind(p.device.sm_count, shape)) {
+    case ConvKind::each: return plan_each(p, s, conv_each_group(p.device.sm_count, shape));
     case ConvKind::depthwise: return plan_depthwise(p, s, planes);
     case ConvKind::direct: return plan_direct(p, s, shape, 1);
     case ConvKind::direct_warp: return plan_direct(p, s, shape, 32);

@@ -1,8 +1,11 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
+//   matmul_each     few results, each by a thread or a warp of its own
+//   matmul_narrow   m or n of a few elements and a short k
 //   matmul_skinny   m or n of a few elements
 //   matmul_shallow  k of a few elements, and a large result
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
+//   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
 //   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
@@ -10,8 +13,10 @@
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
+#include "matmul/each.h"
 #include "matmul/f32.h"
 #include "matmul/launch.h"
+#include "matmul/narrow.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
 #include "matmul/small.h"
@@ -54,11 +59,19 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
-void launch_skinny(Planner& p, const ProductShape& s) {
-  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  const SkinnyPlan plan = skinny_plan(p.device.sm_count, bytes, s);
+// tf32 takes the kernels of f32 where tensor cores gain nothing.
+std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
+
+void launch_each(Planner& p, const ProductShape& s, bool warp) {
+  const int64_t results = s.batch * s.m * s.n;
+  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p) + (warp ? "_warp" : "")), {ceil_div(warp ? results * 32 : results, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
+           static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(results));
+}
+
+// What kernels of a long matrix and a few vectors take; `sides` says which is which.
+SkinnyArguments skinny_arguments(Planner& p, const ProductShape& s, const SkinnyPlan& sides) {
   SkinnyArguments a = {};
-  const bool few_columns = plan.columns_are_few;
+  const bool few_columns = sides.columns_are_few;
   const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
   a.matrix = p.input(few_columns ? 0 : 1);
   a.vectors = p.input(few_columns ? 1 : 0);
@@ -75,6 +88,26 @@ void launch_skinny(Planner& p, const ProductShape& s) {
   a.vectors_few = k_is_first ? 1 : s.k;
   a.out_length = few_columns ? s.n : 1;
   a.out_few = few_columns ? 1 : s.n;
+  return a;
+}
+
+// Of the kernels for `sides`: <t>_<S>_<wide|one>.
+std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scalar_dtype(p) + "_" + std::to_string(sides.vectors) + (sides.wide ? "_wide" : "_one"); }
+
+void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.parts = plan.parts;
+  a.tiles = plan.tiles;
+  const bool rows = plan.sides.k_contiguous;
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
+  if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
+  else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
+}
+
+void launch_skinny(Planner& p, const ProductShape& s) {
+  const SkinnyPlan plan = skinny_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  SkinnyArguments a = skinny_arguments(p, s, plan);
   a.share = plan.share;
   a.tiles = plan.tiles;
   const int64_t cells = plan.tiles * s.batch;
@@ -82,8 +115,7 @@ void launch_skinny(Planner& p, const ProductShape& s) {
     a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
     a.counters = p.workspace(cells * 4);
   }
-  const std::string dtype = p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype();
-  p.launch(p.kernel_in("matmul_skinny", std::string(plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + dtype + "_" + std::to_string(plan.vectors) + (plan.wide ? "_wide" : "_one")), {cells, plan.splits}, 256, 0, a);
+  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
 }
 
 // An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
@@ -187,6 +219,15 @@ void launch_f32(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+void launch_f32_small(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
+  const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
+  const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
+  p.launch(p.kernel_in("matmul_f32_small", "matmul_f32_small_" + layout_of(s), shared), {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
+           static_cast<int>(s.batch_a));
+}
+
 // A 16-bit product by matmul_small.
 void launch_small(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
@@ -196,20 +237,21 @@ void launch_small(Planner& p, const Product& product) {
 }
 
 void launch_shallow(Planner& p, const ProductShape& s) {
-  const bool wide = s.n % lanes_of(p) == 0;
-  const ShallowPairs pairs = !wide && dtype_bytes(p.spec.dtype) == 2 ? shallow_pairs(s.m, s.n) : ShallowPairs{};
-  const int64_t across = wide ? s.n / lanes_of(p) : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
-  const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
-  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
-           static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
+  const ShallowPlan plan = shallow_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + scalar_dtype(p) + "_" + std::to_string(plan.k) + "_" + plan.access), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
+           static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), plan.across);
 }
 
 void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
-  if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
-  else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.batch, s.m, s.n, s.k, static_cast<long long>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
+  if (const Each each = each_plan(p.device.sm_count, bytes, s); each != Each::none) launch_each(p, s, each == Each::warp);
+  else if (narrow.parts > 0 && (is_skinny(s, bytes == 4) || p.spec.dtype == Dtype::f32 || !narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
+  else if (s.batch <= 1 << 30 && is_shallow(s)) launch_shallow(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -219,6 +261,8 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   const Product product = {s, a, b, c};
   if (p.spec.dtype == Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && f32_plan(p.device.sm_count, s).rows > 0)
     launch_f32(p, product);
+  else if (p.spec.dtype == Dtype::f32 && is_f32_small(p.device.sm_count, s))
+    launch_f32_small(p, product);
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
@@ -234,7 +278,7 @@ CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return spl
 
 void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
   if (splits == 1) return;
-  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
+  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + scalar_dtype(p)), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
            static_cast<int>(splits))
       .early(p.device);
 }

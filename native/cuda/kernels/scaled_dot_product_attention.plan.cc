@@ -25,8 +25,8 @@ CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_
 void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
   if (sizes.splits == 1) return;
   const int64_t rows = sizes.batch_heads * sizes.queries;
-  if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes);
-  else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
+  if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes).early(p.device);
+  else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes).early(p.device);
 }
 
 // `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.

@@ -4,11 +4,13 @@
 #include <string_view>
 
 #include "../matmul/shape.h"
+#include "each.h"
 #include "shape.h"
 
 namespace opscope::cuda {
 
 enum class ConvKind {
+  each,         // a few lanes for each output (convolution_each.cu)
   depthwise,    // tiles of planes (convolution_depthwise.cu)
   direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
   direct_warp,  // a warp for each output
@@ -141,6 +143,7 @@ inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
   constexpr double few_products = 1e7;
   constexpr int64_t narrow = 16, least_plane = 64;
+  if (conv_each_group(sm_count, c) > 0) return ConvKind::each;
   if (c.depthwise) return ConvKind::depthwise;
   if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products) && !conv_point_waits(sm_count, c)) return ConvKind::point;
   if (c.point && c.plane >= least_plane) return ConvKind::product;

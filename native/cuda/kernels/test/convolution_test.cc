@@ -26,7 +26,7 @@ void kinds() {
                 if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
-  expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {1469, 3, 1, 16, 113, true, true, 16}) == ConvKind::point &&
+  expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {146'900, 3, 1, 16, 113, true, true, 16}) == ConvKind::point &&
              conv_kind(132, {1'000'000, 3, 1, 1024, 100'000, true, true, 1024}) == ConvKind::point,
          "long sums of few positions are products, short ones and those of many positions take a thread each");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
@@ -108,6 +108,22 @@ void divisors() {
         if (n < int64_t{1} << 31) right = right && static_cast<int64_t>(static_cast<uint64_t>(n) * d.factor >> d.shift) == n / by;
   }
   expect(right, "a product and a shift give the quotient of all numbers below 2^31");
+}
+
+// Lanes of an output have few terms each, and small convolutions alone are computed so.
+void each() {
+  bool right = true;
+  for (const int64_t columns : {1, 12, 80, 2576, 100'000})
+    for (const int64_t filters : {1, 19, 512})
+      for (const int64_t terms : {1, 3, 17, 50, 128, 500, 513}) {
+        const int group = conv_each_group(132, {columns, filters, 1, terms, columns, false, true});
+        right = right && (group == 0 || (group <= 32 && (group & (group - 1)) == 0 && (group == 32 || terms <= group * conv_each_terms) && (group == 1 || terms * 2 > group * conv_each_terms))) && (terms <= 512 || group == 0);
+      }
+  expect(right, "as many lanes of an output as leave each a few terms");
+  ConvShape large = {12, 167, 1, 17, 3, true, true, 17};
+  large.largest = int64_t{1} << 31;
+  expect(conv_kind(132, {12, 167, 1, 17, 3, true, true, 17}) == ConvKind::each && conv_kind(132, {44'847, 32, 1, 5, 1359, true, true, 5}) != ConvKind::each && conv_kind(132, large) != ConvKind::each,
+         "a group of lanes for each output where there is little to do, and numbers are below 2^31");
 }
 
 // Packed operands hold every window, blocks cover them, and what a block keeps fits its shared memory.
@@ -201,6 +217,7 @@ void depthwise() {
 void convolution_shapes() {
   kinds();
   divisors();
+  each();
   packed();
   depthwise();
 }

@@ -1,0 +1,78 @@
+// Products so small that a call waits for memory more than it works (matmul/each.h says when): nothing is shared between threads, and the loads of a thread
+// are on their way together. Sums in f32, in a fixed order; tf32 takes the kernels of f32. `a` repeats after `batch_a` of the batch.
+//   matmul_each_<t>        k of up to 16: a thread for each result
+//   matmul_each_<t>_warp   longer k: a warp for each result
+// How to build and run: scripts/gpu/kernels.sh.
+#include "common/reduce.cuh"
+#include "common/vec.cuh"
+#include "matmul/each.h"
+
+namespace {
+
+// Operands of one result: the elements of k lie `step_a` and `step_b` apart. Few results of a short k have operands below 2^31 elements.
+template <class T>
+struct Terms {
+  const T *left, *right;
+  int step_a, step_b;
+
+  __device__ __forceinline__ Terms(const T* a, const T* b, unsigned result, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a) {
+    const unsigned row = result / n, column = result - row * n;
+    unsigned product = 0;
+    if (batches > 1) product = row / m;
+    const unsigned repeated = batch_a < batches ? product % batch_a : product;
+    step_a = trans_a ? m : 1, step_b = trans_b ? 1 : n;
+    left = a + repeated * m * k + (row - product * m) * (trans_a ? 1 : k);
+    right = b + product * n * k + column * (trans_b ? k : 1);
+  }
+};
+
+template <class T>
+__device__ __forceinline__ void each(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) {
+  constexpr int U = opscope::cuda::each_k;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= results) return;
+  const Terms<T> terms(a, b, i, m, n, k, trans_a, trans_b, batches, batch_a);
+  T u[U], v[U];
+#pragma unroll
+  for (int l = 0; l < U; l++)
+    if (l < k) u[l] = terms.left[l * terms.step_a], v[l] = terms.right[l * terms.step_b];
+  float sum = 0;
+#pragma unroll
+  for (int l = 0; l < U; l++)
+    if (l < k) sum = fmaf(to_float(u[l]), to_float(v[l]), sum);
+  c[i] = from_float<T>(sum);
+}
+
+template <class T>
+__device__ __forceinline__ void each_warp(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) {
+  constexpr int U = 8;
+  const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (i >= results) return;
+  const int lane = threadIdx.x % 32;
+  const Terms<T> terms(a, b, i, m, n, k, trans_a, trans_b, batches, batch_a);
+  float sum = 0;
+  for (int first = lane; first < k; first += U * 32) {
+    float u[U], v[U];
+#pragma unroll
+    for (int l = 0; l < U; l++) {
+      const int at = first + l * 32;
+      u[l] = at < k ? to_float(terms.left[at * terms.step_a]) : 0.0f;
+      v[l] = at < k ? to_float(terms.right[at * terms.step_b]) : 0.0f;
+    }
+#pragma unroll
+    for (int l = 0; l < U; l++) sum = fmaf(u[l], v[l], sum);
+  }
+  sum = warp_reduce(sum, AddOp());
+  if (lane == 0) c[i] = from_float<T>(sum);
+}
+
+}  // namespace
+
+#define KERNEL(function, T, name)                                                                                                                                                         \
+  extern "C" __global__ void __launch_bounds__(128) matmul_each_##T##name(const T* a, const T* b, T* c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) { \
+    function(a, b, c, m, n, k, trans_a, trans_b, batches, batch_a, results);                                                                                                              \
+  }
+#define EACH(T) KERNEL(each, T, ) KERNEL(each_warp, T, _warp)
+EACH(f32)
+EACH(f16)
+EACH(bf16)
