@@ -62,10 +62,11 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
 // tf32 takes the kernels of f32 where tensor cores gain nothing.
 std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
 
-void launch_each(Planner& p, const ProductShape& s, bool warp) {
-  const int64_t results = s.batch * s.m * s.n;
-  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p) + (warp ? "_warp" : "")), {ceil_div(warp ? results * 32 : results, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
-           static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(results));
+void launch_each(Planner& p, const ProductShape& s, Each each) {
+  const int64_t results = s.batch * s.m * s.n, threads = each == Each::block ? 256 : 128;
+  const char* kind = each == Each::thread ? "" : each == Each::warp ? "_warp" : "_block";
+  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p) + kind), {each == Each::block ? results : ceil_div(each == Each::warp ? results * 32 : results, threads)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1),
+           p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(results));
 }
 
 // What kernels of a long matrix and a few vectors take; `sides` says which is which.
@@ -248,10 +249,11 @@ void plan(Planner& p) {
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
-  if (const Each each = each_plan(p.device.sm_count, bytes, s); each != Each::none) launch_each(p, s, each == Each::warp);
-  else if (narrow.parts > 0 && (is_skinny(s, bytes == 4) || p.spec.dtype == Dtype::f32 || !narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  if (const Each each = each_plan(p.device.sm_count, bytes, s); each != Each::none) launch_each(p, s, each);
+  else if (narrow.parts > 0 && (p.spec.dtype != Dtype::tf32 || std::min(s.m, s.n) <= most_vectors || !narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
   else if (s.batch <= 1 << 30 && is_shallow(s)) launch_shallow(p, s);
+  else if (is_each_narrow(s)) launch_each(p, s, Each::thread);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 

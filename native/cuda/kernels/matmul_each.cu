@@ -2,6 +2,7 @@
 // are on their way together. Sums in f32, in a fixed order; tf32 takes the kernels of f32. `a` repeats after `batch_a` of the batch.
 //   matmul_each_<t>        k of up to 16: a thread for each result
 //   matmul_each_<t>_warp   longer k: a warp for each result
+//   matmul_each_<t>_block  longer still, few results: a block for each
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
@@ -43,36 +44,49 @@ __device__ __forceinline__ void each(const T* __restrict__ a, const T* __restric
   c[i] = from_float<T>(sum);
 }
 
+// `lane` of `lanes` has every so many of the terms.
 template <class T>
-__device__ __forceinline__ void each_warp(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) {
+__device__ __forceinline__ float sum_of(const Terms<T>& terms, int k, int lane, int lanes) {
   constexpr int U = 8;
-  const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-  if (i >= results) return;
-  const int lane = threadIdx.x % 32;
-  const Terms<T> terms(a, b, i, m, n, k, trans_a, trans_b, batches, batch_a);
   float sum = 0;
-  for (int first = lane; first < k; first += U * 32) {
+  for (int first = lane; first < k; first += U * lanes) {
     float u[U], v[U];
 #pragma unroll
     for (int l = 0; l < U; l++) {
-      const int at = first + l * 32;
+      const int at = first + l * lanes;
       u[l] = at < k ? to_float(terms.left[at * terms.step_a]) : 0.0f;
       v[l] = at < k ? to_float(terms.right[at * terms.step_b]) : 0.0f;
     }
 #pragma unroll
     for (int l = 0; l < U; l++) sum = fmaf(u[l], v[l], sum);
   }
-  sum = warp_reduce(sum, AddOp());
-  if (lane == 0) c[i] = from_float<T>(sum);
+  return sum;
+}
+
+template <class T>
+__device__ __forceinline__ void each_warp(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) {
+  const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (i >= results) return;
+  const Terms<T> terms(a, b, i, m, n, k, trans_a, trans_b, batches, batch_a);
+  const float sum = warp_reduce(sum_of(terms, k, threadIdx.x % 32, 32), AddOp());
+  if (threadIdx.x % 32 == 0) c[i] = from_float<T>(sum);
+}
+
+template <class T>
+__device__ __forceinline__ void each_block(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned) {
+  __shared__ float scratch[32];
+  const Terms<T> terms(a, b, blockIdx.x, m, n, k, trans_a, trans_b, batches, batch_a);
+  const float sum = block_reduce(sum_of(terms, k, threadIdx.x, blockDim.x), 0.0f, scratch, AddOp());
+  if (threadIdx.x == 0) c[blockIdx.x] = from_float<T>(sum);
 }
 
 }  // namespace
 
-#define KERNEL(function, T, name)                                                                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(128) matmul_each_##T##name(const T* a, const T* b, T* c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) { \
+#define KERNEL(function, T, name, THREADS)                                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(THREADS) matmul_each_##T##name(const T* a, const T* b, T* c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) { \
     function(a, b, c, m, n, k, trans_a, trans_b, batches, batch_a, results);                                                                                                              \
   }
-#define EACH(T) KERNEL(each, T, ) KERNEL(each_warp, T, _warp)
+#define EACH(T) KERNEL(each, T, , 128) KERNEL(each_warp, T, _warp, 128) KERNEL(each_block, T, _block, 256)
 EACH(f32)
 EACH(f16)
 EACH(bf16)

@@ -6,23 +6,34 @@
 
 namespace opscope::cuda {
 
-constexpr int each_k = 16, each_warp_k = 1024;  // k at most: with a thread for each result, with a warp
+constexpr int each_k = 16, each_warp_k = 1024, each_block_k = 4096;  // k at most: with a thread for each result, with a warp, with a block
 constexpr int each_narrow = 32;                 // results of narrower rows take a thread each, however many
 
-enum class Each { none, thread, warp };
+// Whether operands and result are counted with 32 bits.
+inline bool each_counts(const ProductShape& s) {
+  constexpr int64_t most = int64_t{1} << 31;
+  return s.batch * s.m * s.n < most && s.batch_a * s.m * s.k < most && s.batch * s.n * s.k < most;
+}
+
+// Narrow rows of a short k, where no kernel for a narrow side serves them.
+inline bool is_each_narrow(const ProductShape& s) { return s.n < each_narrow && s.k < each_k && each_counts(s); }
+
+enum class Each { none, thread, warp, block };
 
 // By the lines of the first cache that loads touch: lanes have neighbouring results, or neighbouring k of one result.
 inline Each each_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
-  constexpr int64_t most_elements = int64_t{1} << 31;  // of a tensor
   const int64_t results = s.batch * s.m * s.n, most_touched = int64_t{sm_count} * 1500;
-  if (results >= most_elements || s.batch_a * s.m * s.k >= most_elements || s.batch * s.n * s.k >= most_elements) return Each::none;
+  if (!each_counts(s)) return Each::none;
   const auto lines = [&](int64_t apart) { return std::clamp<int64_t>(apart * element_bytes / 4, 1, 32); };  // of a load of a warp
   if (s.k <= each_k) {
     const int64_t touched = up(results, 32) * s.k * (1 + lines(s.trans_b ? s.k : 1));
-    return (s.n < each_narrow && s.k < each_k) || (results < 96 << 10 && touched <= most_touched) ? Each::thread : Each::none;
+    return results < 96 << 10 && touched <= most_touched ? Each::thread : Each::none;
   }
   const int64_t touched = results * up(s.k, 32) * (lines(s.trans_a ? s.m : 1) + lines(s.trans_b ? 1 : s.n));
-  return s.k <= each_warp_k && results <= int64_t{sm_count} * 16 && touched <= most_touched ? Each::warp : Each::none;
+  if (touched > most_touched) return Each::none;
+  // A warp has all of a shorter k on its way at once.
+  if (s.k > 256 && s.k <= each_block_k && results <= int64_t{sm_count} * 4) return Each::block;
+  return s.k <= each_warp_k && results <= int64_t{sm_count} * 16 ? Each::warp : Each::none;
 }
 
 }  // namespace opscope::cuda

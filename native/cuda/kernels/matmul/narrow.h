@@ -20,7 +20,7 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const Product
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
   NarrowPlan p = {skinny_plan(sm_count, element_bytes, s)};
-  if (s.k < 16 || few > (element_bytes == 4 ? most_narrow : 4)) return p;
+  if (s.k < 9 || few > (element_bytes == 4 ? most_narrow : 4)) return p;
   const bool rows = p.sides.k_contiguous;
   if (few > most_vectors && !rows) p.sides.wide = false;  // as kernels are built
   const int threads = rows ? narrow_row_threads : narrow_column_threads, lanes = !rows && p.sides.wide ? static_cast<int>(16 / element_bytes) : 1;
