@@ -1,6 +1,9 @@
 // The geometry of a convolution, for host and device: core/ops/convolution/table.ts has the formula.
 #pragma once
 
+// Positions of a thread of convolution_point_<t>_one.
+constexpr int conv_point_accesses = 4;
+
 struct ConvAxis {
   int input, kernel, padding, output;
 };

@@ -118,7 +118,7 @@ void plan_depthwise(Planner& p, const ConvSizes& s, const PoolTiling& tiling) {
 void plan_point(Planner& p, const ConvSizes& s, int64_t plane) {
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), filters = s.filters / s.groups, blocks = ceil_div(filters, 4);
   const bool wide = plane % lanes == 0;
-  const int64_t across = wide ? plane / lanes : plane, threads = int64_t{s.batch} * s.groups * blocks * across;
+  const int64_t across = wide ? plane / lanes : ceil_div(plane, conv_point_accesses), threads = int64_t{s.batch} * s.groups * blocks * across;
   p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (wide ? "_wide" : "_one")), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.groups, static_cast<int>(filters),
            s.channels / s.groups, static_cast<long long>(plane), static_cast<long long>(across), static_cast<int>(blocks), static_cast<long long>(threads));
 }
