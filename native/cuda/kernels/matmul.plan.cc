@@ -2,12 +2,12 @@
 //   matmul_each     few results, each by a thread or a warp of its own
 //   matmul_narrow   m or n of a few elements and a short k
 //   matmul_skinny   m or n of a few elements
-//   matmul_shallow  k of a few elements, and a large result
+//   matmul_shallow, matmul_shallow_f32  k of a few elements, and a large result
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
 //   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
-//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
+//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k, or with a large operand that few blocks use
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it; a kernel file for each dtype
 //   matmul_mma      other f16, bf16, tf32
@@ -63,8 +63,8 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
 std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
 
 void launch_each(Planner& p, const ProductShape& s, Each each) {
-  const int64_t results = s.batch * s.m * s.n, threads = each == Each::block ? 256 : 128;
-  const char* kind = each == Each::thread ? "" : each == Each::warp ? "_warp" : "_block";
+  const int64_t results = s.batch * (each == Each::rows ? up(s.m, each_thread_rows) : s.m) * s.n, threads = each == Each::block ? 256 : 128;
+  const char* kind = each == Each::thread ? "" : each == Each::rows ? "_rows" : each == Each::warp ? "_warp" : "_block";
   p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p) + kind), {each == Each::block ? results : ceil_div(each == Each::warp ? results * 32 : results, threads)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1),
            p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(results));
 }
@@ -229,17 +229,29 @@ void launch_f32_small(Planner& p, const Product& product) {
            static_cast<int>(s.batch_a));
 }
 
-// A 16-bit product by matmul_small.
-void launch_small(Planner& p, const Product& product) {
+// A 16-bit product by matmul_small with blocks of `side` x `side` results.
+void launch_small(Planner& p, const Product& product, int side) {
   const ProductShape& s = product.s;
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, small_tile));
-  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + layout_of(s)), {s.batch * tiles_m * tiles_n}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
-           static_cast<int>(s.batch_a));
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, side)), tiles_n = static_cast<int>(ceil_div(s.n, side));
+  const int64_t tiles = s.batch * tiles_m * tiles_n, splits = side == small_tile ? 1 : middle_splits(p.device.sm_count, s);
+  const CUdeviceptr shares = shares_of(p, product.results(), splits);
+  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + std::to_string(side) + "_" + layout_of(s)), {tiles * splits}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
+           static_cast<int>(splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), splits);
 }
 
-void launch_shallow(Planner& p, const ProductShape& s) {
-  const ShallowPlan plan = shallow_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
-  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + scalar_dtype(p) + "_" + std::to_string(plan.k) + "_" + plan.access), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
+void launch_shallow_16(Planner& p, const ProductShape& s) {
+  const bool wide = s.n % 8 == 0;
+  const ShallowPairs pairs = wide ? ShallowPairs{} : shallow_pairs(s.m, s.n);
+  const int64_t across = wide ? s.n / 8 : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
+  const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
+           static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
+}
+
+void launch_shallow_f32(Planner& p, const ProductShape& s) {
+  const ShallowPlan plan = shallow_plan(p.device.sm_count, s);
+  p.launch(p.kernel_in("matmul_shallow_f32", "matmul_shallow_f32_" + std::to_string(plan.k) + (plan.wide ? "_wide" : "_one")), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
            static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), plan.across);
 }
 
@@ -248,12 +260,14 @@ void plan(Planner& p) {
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool tf32 = p.spec.dtype == Dtype::tf32;
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   if (const Each each = each_plan(p.device.sm_count, bytes, s); each != Each::none) launch_each(p, s, each);
-  else if (narrow.parts > 0 && (p.spec.dtype != Dtype::tf32 || std::min(s.m, s.n) <= most_vectors || !narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  else if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
-  else if (s.batch <= 1 << 30 && is_shallow(s)) launch_shallow(p, s);
-  else if (is_each_narrow(s)) launch_each(p, s, Each::thread);
+  else if (bytes == 4 && is_shallow_f32(s, tf32)) launch_shallow_f32(p, s);
+  else if (bytes == 2 && is_shallow_16(s)) launch_shallow_16(p, s);
+  else if (is_each_narrow(s, bytes)) launch_each(p, s, Each::rows);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -268,8 +282,10 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
+  else if (p.spec.dtype != Dtype::tf32 && is_middle(s))
+    launch_small(p, product, middle_tile);
   else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))
-    launch_small(p, product);
+    launch_small(p, product, small_tile);
   else if (p.device.major == 9 && p.device.minor == 0 && wgmma_pays(s, p.spec.dtype == Dtype::tf32))
     launch_wgmma(p, product);
   else

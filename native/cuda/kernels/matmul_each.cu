@@ -1,12 +1,13 @@
 // Products so small that a call waits for memory more than it works (matmul/each.h says when): nothing is shared between threads, and the loads of a thread
 // are on their way together. Sums in f32, in a fixed order; tf32 takes the kernels of f32. `a` repeats after `batch_a` of the batch.
 //   matmul_each_<t>        k of up to 16: a thread for each result
+//   matmul_each_<t>_rows   of narrow results: for four rows of a column
 //   matmul_each_<t>_warp   longer k: a warp for each result
 //   matmul_each_<t>_block  longer still, few results: a block for each
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
-#include "matmul/each.h"
+#include "matmul/sizes.h"
 
 namespace {
 
@@ -42,6 +43,39 @@ __device__ __forceinline__ void each(const T* __restrict__ a, const T* __restric
   for (int l = 0; l < U; l++)
     if (l < k) sum = fmaf(to_float(u[l]), to_float(v[l]), sum);
   c[i] = from_float<T>(sum);
+}
+
+// ROWS neighbours of a column, for narrow results of many rows: what is read of b serves all of them.
+template <class T>
+__device__ __forceinline__ void each_rows(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) {
+  constexpr int ROWS = opscope::cuda::each_thread_rows, U = 4;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= results) return;
+  const unsigned run = i / n, column = i - run * n, groups = (m + ROWS - 1) / ROWS;
+  unsigned product = 0;
+  if (batches > 1) product = run / groups;
+  const int row = static_cast<int>(run - product * groups) * ROWS, step = trans_a ? 1 : k, step_a = trans_a ? m : 1, step_b = trans_b ? 1 : n;
+  const T* left = a + (batch_a < batches ? product % batch_a : product) * m * k;
+  const T* right = b + product * n * k + column * (trans_b ? k : 1);
+  float sum[ROWS] = {};
+  for (int first = 0; first < k; first += U) {
+    float u[ROWS][U], v[U];
+#pragma unroll
+    for (int l = 0; l < U; l++) {
+      const int at = min(first + l, k - 1);
+      v[l] = first + l < k ? to_float(right[at * step_b]) : 0.0f;
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) u[r][l] = first + l < k ? to_float(left[min(row + r, m - 1) * step + at * step_a]) : 0.0f;
+    }
+#pragma unroll
+    for (int l = 0; l < U; l++)
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) sum[r] = fmaf(u[r][l], v[l], sum[r]);
+  }
+  T* to = c + (product * m + row) * n + column;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++)
+    if (row + r < m) to[r * n] = from_float<T>(sum[r]);
 }
 
 // `lane` of `lanes` has every so many of the terms.
@@ -86,7 +120,7 @@ __device__ __forceinline__ void each_block(const T* __restrict__ a, const T* __r
   extern "C" __global__ void __launch_bounds__(THREADS) matmul_each_##T##name(const T* a, const T* b, T* c, int m, int n, int k, int trans_a, int trans_b, int batches, int batch_a, unsigned results) { \
     function(a, b, c, m, n, k, trans_a, trans_b, batches, batch_a, results);                                                                                                              \
   }
-#define EACH(T) KERNEL(each, T, , 128) KERNEL(each_warp, T, _warp, 128) KERNEL(each_block, T, _block, 256)
+#define EACH(T) KERNEL(each, T, , 128) KERNEL(each_rows, T, _rows, 128) KERNEL(each_warp, T, _warp, 128) KERNEL(each_block, T, _block, 256)
 EACH(f32)
 EACH(f16)
 EACH(bf16)
