@@ -1,4 +1,5 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
+//   matmul_few      few multiplications
 //   matmul_skinny   m or n of a few elements
 //   matmul_shallow  k of a few elements, and a large result
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
@@ -11,6 +12,7 @@
 #include <algorithm>
 
 #include "matmul/f32.h"
+#include "matmul/few.h"
 #include "matmul/launch.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
@@ -195,6 +197,20 @@ void launch_small(Planner& p, const Product& product) {
            static_cast<int>(s.batch_a));
 }
 
+// Whether matmul_few takes the case.
+bool launch_few(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(p.device.sm_count, bytes, s).k_contiguous;
+  const FewProductShape few = few_product(p.device.sm_count, product.results(), s.k, aligned, streamed);
+  if (!few.taken) return false;
+  const auto whole = [](int64_t n) { return static_cast<int>(n); };
+  const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
+                        s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
+  p.launch(p.kernel_in("matmul_few", "matmul_few_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype()) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+  return true;
+}
+
 void launch_shallow(Planner& p, const ProductShape& s) {
   const bool wide = s.n % lanes_of(p) == 0;
   const ShallowPairs pairs = !wide && dtype_bytes(p.spec.dtype) == 2 ? shallow_pairs(s.m, s.n) : ShallowPairs{};
@@ -208,6 +224,7 @@ void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
+  if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
   if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
   else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.batch, s.m, s.n, s.k, static_cast<long long>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
@@ -217,6 +234,7 @@ void plan(Planner& p) {
 
 void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
   const Product product = {s, a, b, c};
+  if (launch_few(p, product)) return;
   if (p.spec.dtype == Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && f32_plan(p.device.sm_count, s).rows > 0)
     launch_f32(p, product);
   else if (p.spec.dtype == Dtype::f32)

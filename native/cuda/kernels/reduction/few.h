@@ -35,7 +35,7 @@ inline FewCellsShape few_cells_shape(int sm_count, int64_t cells, int64_t count,
   if (cells < 1 || count < 2 || cells * count > (count > few_cell_each && !whole ? few_cells_most : few_cells_most_of_each) || count > few_cell_threads * few_cell_each) return {};
   // Results that lie side by side are read together by neighbouring threads, if these have all of their elements.
   if (inner > 1 && count > few_cell_each && cells >= int64_t{sm_count} * 16) return {};
-  if (count > 32 * few_cell_each && whole && (cells == 1 || count > 128 * lanes)) return {};
+  if (whole && (cells == 1 || count > 128 * lanes)) return {};
   if (count > 32 * few_cell_each) return {true, true, 5, static_cast<unsigned>(over(count, 32 * few_cell_each) * 32), cells};
   int log2 = 0;
   while ((few_cell_each << log2) < count) log2++;

@@ -1,5 +1,7 @@
 // How cases of few elements are spread over the GPU (the few.h of each family): a part of opscope_cuda_plan_test.
 #include "kernels/common/divide.h"
+#include "kernels/convolution/few.h"
+#include "kernels/matmul/few.h"
 #include "kernels/pooling/few.h"
 #include "kernels/reduction/few.h"
 #include "kernels/rows/few.h"
@@ -57,6 +59,22 @@ void few_windows() {
   expect(short_ones, "lanes meet a window in at most eight rounds");
 }
 
+void few_products() {
+  bool whole = true, convolutions = true;
+  for (const int64_t batch : {1, 3, 64, 5000})
+    for (int m = 1; m < 3000; m += m / 3 + 1)
+      for (int n = 1; n < 3000; n += n / 3 + 1)
+        for (int k = 1; k < 3000; k += k / 3 + 1) {
+          const int64_t results = batch * m * n;
+          const FewProductShape p = few_product(132, results, k, false, false);
+          whole = whole && (!p.taken || (results * k <= few_multiplications_of_blocks && p.blocks * p.threads <= few_product_threads + 128 && covers(p, results, k, few_terms)));
+          const FewConvolutionShape f = few_convolution(results, k, results);
+          if (f.taken) convolutions = convolutions && f.threads % 32 == 0 && f.threads <= 128 && f.blocks * f.threads >= results << f.log2 && (f.blocks - 1) * f.threads < results << f.log2;
+        }
+  expect(whole, "lanes of a warp, or blocks, hold the terms of a product of few multiplications");
+  expect(convolutions, "lanes of a warp have the outputs of a convolution of few multiplications");
+}
+
 void divisions() {
   bool exact = true;
   for (int64_t divisor = 1; divisor < int64_t{1} << 31; divisor += divisor / 50 + 1) {
@@ -73,5 +91,6 @@ void divisions() {
 void few_shapes() {
   few_rows();
   few_windows();
+  few_products();
   divisions();
 }
