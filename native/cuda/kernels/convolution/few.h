@@ -25,7 +25,7 @@ struct FewConvolutionDivides {
 // Terms of a lane on their way together, and how many times as many a lane meets at most.
 constexpr int few_conv_terms = 8, few_conv_rounds = 2;
 // Multiplications, and outputs times lanes, up to which a call is a wait for memory and for instructions.
-constexpr int64_t few_conv_multiplications = int64_t{1} << 20, few_conv_threads = int64_t{1} << 17, few_conv_elements = int64_t{1} << 24;
+constexpr int64_t few_conv_multiplications = int64_t{1} << 21, few_conv_threads = int64_t{1} << 17, few_conv_elements = int64_t{1} << 24;
 
 struct FewConvolutionShape {
   bool taken = false;

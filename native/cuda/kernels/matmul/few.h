@@ -17,8 +17,8 @@ struct FewProduct {
 
 // Terms of a lane on their way together.
 constexpr int few_terms = 8;
-// Multiplications, by lanes and by blocks, and results times threads, up to which a call is a wait for memory and for instructions.
-constexpr int64_t few_multiplications = int64_t{1} << 19, few_multiplications_of_blocks = int64_t{1} << 20, few_product_threads = int64_t{1} << 17;
+// Multiplications, and results times threads, up to which a call is a wait for memory and for instructions.
+constexpr int64_t few_multiplications = int64_t{1} << 20, few_product_threads = int64_t{1} << 17;
 constexpr int few_product_block = 512;  // threads
 
 struct FewProductShape {
@@ -38,7 +38,7 @@ constexpr int few_streamed = 128, few_streamed_results = 256;
 inline FewProductShape few_product(int sm_count, int64_t results, int64_t k, bool aligned, bool streamed) {
   if (streamed && k >= few_streamed && k <= 32 * few_terms && results >= few_streamed_results) return {};
   if (aligned && k >= few_aligned_k && results * k > few_multiplications_aligned) return {};
-  if (results > few_product_threads || k > few_product_block * few_terms || results * k > (k > 32 * few_terms ? few_multiplications_of_blocks : few_multiplications)) return {};
+  if (results > few_product_threads || k > few_product_block * few_terms || results * k > few_multiplications) return {};
   if (k > 32 * few_terms) {
     const int64_t threads = (k + 32 * few_terms - 1) / (32 * few_terms) * 32;
     if (results * threads > few_product_threads) return {};
