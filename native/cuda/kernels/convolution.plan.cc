@@ -6,6 +6,7 @@
 
 #include "convolution/depthwise.h"
 #include "convolution/each.h"
+#include "convolution/few.h"
 #include "convolution/packed.h"
 #include "convolution/tiles.h"
 #include "matmul/launch.h"
@@ -110,6 +111,21 @@ void plan_each(Planner& p, const ConvSizes& s, int group) {
   p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s, each);
 }
 
+// Few multiplications (convolution_few.cu). Whether they are.
+bool plan_few(Planner& p, const ConvSizes& s, const ConvShape& shape) {
+  const FewConvolutionShape few = few_convolution(shape.outputs(), shape.terms, p.spec.tensors[0].elements + p.spec.tensors[1].elements);
+  if (!few.taken) return false;
+  FewConvolution c = {p.input(0), p.input(1), p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
+  const ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
+  for (size_t i = 0; i < 3; i++) c.input[i] = axes[i]->input, c.padding[i] = axes[i]->padding, c.output[i] = axes[i]->output, c.kernel[i] = axes[i]->kernel;
+  const auto axis = [](const ConvAxis& a) { return a.input > 1 || a.kernel > 1 || a.padding > 0; };
+  const char* counted = axis(s.depth) ? "_3" : axis(s.height) ? "_2" : "_1";
+  c.plane = static_cast<int>(shape.plane), c.face = c.kernel[1] * c.kernel[2], c.volume = c.kernel[0] * c.face;
+  const FewConvolutionDivides by = {divide_by(s.filters), divide_by(shape.filters), divide_by(shape.plane), divide_by(int64_t{c.output[1]} * c.output[2]), divide_by(c.output[2]), divide_by(c.volume), divide_by(c.face), divide_by(c.kernel[2])};
+  p.launch(p.kernel_in("convolution_few", "convolution_few_" + p.dtype() + counted), {few.blocks}, few.threads, 0, c, by);
+  return true;
+}
+
 void plan_depthwise(Planner& p, const ConvSizes& s, const PoolTiling& tiling) {
   p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.input(1),
            p.output(), tiling.tile, s.channels);
@@ -139,6 +155,7 @@ void plan(Planner& p) {
   if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
   ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
   for (const auto& tensor : p.spec.tensors) shape.largest = std::max(shape.largest, static_cast<int64_t>(tensor.elements));
+  if (plan_few(p, s, shape)) return;
   const bool hopper = p.device.major == 9 && p.device.minor == 0 && p.spec.dtype != Dtype::f32;
   const ConvPacked packed = hopper ? conv_packed(s) : ConvPacked{};
   if (packed.grain > 0) {

@@ -19,10 +19,16 @@ constexpr double f32_copy_launch = 34'000, f32_copy = 0.0249, f32_join_launch = 
 constexpr int f32_step = 32;
 inline double f32_joins(const ProductShape& s, int64_t splits) { return splits > 1 ? f32_join_launch + f32_add * static_cast<double>(splits * s.batch) * s.m * s.n : 0; }
 
-// matmul_simt with its small tiles, which half fill a multiprocessor alone.
+// matmul_simt with the largest of its tiles that gives every multiprocessor one (matmul.plan.cc).
 inline double f32_simt_cost(int sm_count, const ProductShape& s) {
-  const int64_t steps = up(s.k, f32_step), tiles = s.batch * up(s.m, 64) * up(s.n, 64), splits = k_splits(sm_count * 2, tiles, steps, 4), blocks = tiles * splits;
-  return static_cast<double>(up(steps, splits) * 4096) * (blocks <= sm_count ? 1.82 : 3.11 * static_cast<double>(up(blocks, 2 * sm_count))) + f32_joins(s, splits);
+  const auto tiles = [&](int rows, int columns) { return s.batch * up(s.m, rows) * up(s.n, columns); };
+  const auto cost = [&](int rows, int columns, int resident) {
+    const int64_t steps = up(s.k, f32_step), splits = k_splits(sm_count * 2, tiles(rows, columns), steps, 4), blocks = tiles(rows, columns) * splits;
+    const double factor = rows > 64 || blocks > sm_count ? 1.557 : 0.912;
+    return static_cast<double>(up(blocks, int64_t{sm_count} * resident) * resident * up(steps, splits) * rows * columns) * factor + f32_joins(s, splits);
+  };
+  if (tiles(256, 128) * 10 >= int64_t{sm_count} * 9) return cost(256, 128, 1);
+  return tiles(128, 128) * 10 >= int64_t{sm_count} * 9 ? cost(128, 128, 2) : cost(64, 64, 2);
 }
 
 // matmul_f32_small: no shares of k, and four times as many blocks.

@@ -3,8 +3,8 @@
 
 namespace opscope::cuda {
 
-// matmul_each: k at most of a thread for each result; rows of a thread of narrow results.
-constexpr int each_k = 16, each_thread_rows = 4;
+// matmul_each: rows of a thread.
+constexpr int each_rows = 4;
 // matmul_narrow: threads of a block.
 constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
 // matmul_f32_small: rows and columns of results, k of a stage, stages of shared memory.

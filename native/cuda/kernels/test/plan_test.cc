@@ -170,6 +170,7 @@ int main() {
   products();
   convolution_shapes();
   order_shapes();
+  few_shapes();
   attentions();
   launches();
   libraries();
