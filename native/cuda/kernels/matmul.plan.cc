@@ -299,7 +299,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
-  else if (p.spec.dtype != Dtype::tf32 && is_middle(s))
+  else if (p.spec.dtype != Dtype::tf32 && is_middle(p.device.sm_count, s))
     launch_small(p, product, middle_tile);
   else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))
     launch_small(p, product, small_tile);

@@ -12,8 +12,11 @@ inline bool is_small(int sm_count, long long batch, int m, int n, int k, bool a_
   return !(a_aligned && b_aligned) && (blocks <= sm_count ? k <= small_stage<small_tile> : once && blocks >= 2 * sm_count);
 }
 
-// Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h): mma.sync with its rows takes longer.
-inline bool is_middle(const ProductShape& s) { return !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && !wgmma_pays(s, false); }
+// Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:
+// mma.sync with the rows as they lie takes longer.
+inline bool is_middle(int sm_count, const ProductShape& s) {
+  return !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && !wgmma_pays(s, false) && s.batch * up(s.m, middle_tile) * up(s.n, middle_tile) * 4 >= sm_count;
+}
 
 // Shares of k by larger blocks, of which two fit on a multiprocessor.
 inline int64_t middle_splits(int sm_count, const ProductShape& s) {

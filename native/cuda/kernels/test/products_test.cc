@@ -126,7 +126,7 @@ void products() {
   expect(is_shallow_f32({1, 1000, 1000, 8, false, false}, false) && !is_shallow_f32({1, 1000, 1000, 8, false, false}, true) && is_shallow_16({1, 8192, 8192, 8, false, false}) && is_shallow_16({1, 1000, 1000, 3, false, false}) &&
              !is_shallow_16({1, 512, 1024, 8, false, false}) && !is_shallow_16({1, 8192, 8192, 9, false, false}) && !is_shallow_f32({1, 64, 32, 2, false, false}, false),
          "a few elements of k and a large result take threads of their own, others tiles");
-  expect(is_middle({1, 16'747, 43, 491, false, false}) && !is_middle({1, 777, 333, 1001, false, false}) && !is_middle({1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
+  expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
   expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
   expect(is_small(132, 1, 256, 23, 211, false, false) && !is_small(132, 1, 256, 24, 208, true, true) && !is_small(132, 1, 256, 23, 257, false, false) && !is_small(132, 64, 131, 127, 133, false, false) && is_small(132, 1, 30'000, 20, 1001, false, false) &&
              !is_small(132, 1, 9, 30'000, 1001, false, true),
