@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "plan.h"
+#include "rows/few.h"
 
 namespace opscope::cuda {
 
@@ -27,12 +28,35 @@ int64_t channel_blocks(const Traits& device, int64_t batch, int64_t channels, in
   return ceil_div(batch, blocks) * plane <= most_of_block ? blocks : 0;
 }
 
+// Elements up to which inference has a thread for each.
+constexpr int64_t few_inferred = int64_t{1} << 15;
+
+// Few elements (batch_norm_few.cu). Whether they are.
+bool plan_few(Planner& p, int64_t batch, int64_t channels, int64_t plane, bool training, float eps) {
+  const auto whole = [](int64_t n) { return static_cast<int>(n); };
+  const std::string name = "batch_norm_few_" + p.dtype();
+  const int64_t count = batch * plane, n = count * channels;
+  if (!training) {
+    if (n > few_inferred) return false;
+    const FewRows a = {{p.input(0), p.input(1), p.input(2)}, p.output(), {p.input(3), p.input(4)}, whole(n), 0, 0, eps, 0.0f, whole(channels), 0, divide_by(channels), divide_by(plane)};
+    p.launch(p.kernel_in("batch_norm_few", name + "_each"), {ceil_div(n, 256)}, 256, 0, a);
+    return true;
+  }
+  const FewShape s = few_shape(p.device.sm_count, channels, count);
+  if (!s.taken) return false;
+  const FewRows a = {{p.input(0), p.input(1), p.input(2)}, p.output(), {p.output(1), p.output(2)}, whole(channels), whole(count), s.log2, eps, 1.0f / static_cast<float>(count), whole((channels - 1) * plane),
+                     whole(plane), {}, divide_by(plane)};
+  p.launch(p.kernel_in("batch_norm_few", name + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  return true;
+}
+
 void plan(Planner& p) {
   const auto batch = static_cast<long long>(p.dim(0)), channels = static_cast<long long>(p.dim(1)), plane = static_cast<long long>(p.dim(2));
   const long long count = batch * plane, n = count * channels;
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const auto eps = static_cast<float>(p.scalar(0));
   const int training = p.dim(3) != 0;
+  if (plan_few(p, batch, channels, plane, training != 0, eps)) return;
   const std::string name = "batch_norm_" + p.dtype();
   const bool by_warps = count <= 8192 && plane >= 32 && channels >= p.device.sm_count * 8;
   if (const int64_t blocks = training && !by_warps ? channel_blocks(p.device, batch, channels, plane) : 0) {

@@ -6,6 +6,7 @@
 
 #include "convolution/depthwise.h"
 #include "convolution/each.h"
+#include "convolution/few.h"
 #include "convolution/gather.h"
 #include "convolution/packed.h"
 #include "convolution/tiles.h"
@@ -113,6 +114,21 @@ void plan_each(Planner& p, CUdeviceptr weight, const ConvSizes& s, int group) {
   p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, p.input(0), weight, p.output(), s, each);
 }
 
+// Few multiplications (convolution_few.cu). Whether they are.
+bool plan_few(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
+  const FewConvolutionShape few = few_convolution(shape.outputs(), shape.terms, p.spec.tensors[0].elements + p.spec.tensors[1].elements);
+  if (!few.taken) return false;
+  FewConvolution c = {p.input(0), weight, p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
+  const ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
+  for (size_t i = 0; i < 3; i++) c.input[i] = axes[i]->input, c.padding[i] = axes[i]->padding, c.output[i] = axes[i]->output, c.kernel[i] = axes[i]->kernel;
+  const auto axis = [](const ConvAxis& a) { return a.input > 1 || a.kernel > 1 || a.padding > 0; };
+  const char* counted = axis(s.depth) ? "_3" : axis(s.height) ? "_2" : "_1";
+  c.plane = static_cast<int>(shape.plane), c.face = c.kernel[1] * c.kernel[2], c.volume = c.kernel[0] * c.face;
+  const FewConvolutionDivides by = {divide_by(s.filters), divide_by(shape.filters), divide_by(shape.plane), divide_by(int64_t{c.output[1]} * c.output[2]), divide_by(c.output[2]), divide_by(c.volume), divide_by(c.face), divide_by(c.kernel[2])};
+  p.launch(p.kernel_in("convolution_few", "convolution_few_" + p.dtype() + counted), {few.blocks}, few.threads, 0, c, by);
+  return true;
+}
+
 void plan_gather(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape, const ConvGather& gather) {
   p.launch(p.kernel_in("convolution_gather", "convolution_gather_" + p.dtype() + "_" + std::to_string(gather.positions)), {gather.blocks(shape)}, conv_gather_warps * 32, 0, p.input(0), weight, p.output(), s, conv_each(s, 1),
            static_cast<int>(shape.columns), gather.across, static_cast<int>(gather.filter_blocks(shape)), static_cast<int>(gather.column_blocks(shape)));
@@ -172,7 +188,9 @@ void plan_kind(Planner& p, CUdeviceptr weight, const Problem& problem) {
   const ConvSizes& s = problem.sizes;
   const ConvShape& shape = problem.shape;
   switch (problem.choice.kind) {
-    case ConvKind::each: return plan_each(p, weight, s, conv_each_group(shape));
+    case ConvKind::each:
+      if (!plan_few(p, weight, s, shape)) plan_each(p, weight, s, conv_each_group(shape));
+      return;
     case ConvKind::gather: return plan_gather(p, weight, s, shape, conv_gather(p.device.sm_count, shape));
     case ConvKind::depthwise: return plan_depthwise(p, weight, s, problem.planes);
     case ConvKind::direct: return plan_direct(p, weight, s, shape, 1);

@@ -1,6 +1,6 @@
 #include "cumsum/shape.h"
 #include "plan.h"
-#include "rows/shape.h"
+#include "rows/launch.h"
 
 namespace opscope::cuda {
 // dims: [rows, cols].
@@ -8,6 +8,7 @@ static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const std::string name = "cumsum_" + p.dtype();
+  if (launch_few_rows(p, rows, cols, few_most, 1, 1, 1, "cumsum_few")) return;
   if (const CumsumTile t = cumsum_tiles(p.device.sm_count, lanes, rows, cols); t.rows > 0) {
     p.launch(p.kernel(name + "_tile"), {t.blocks}, 256, static_cast<unsigned>(t.shared), p.input(0), p.output(), rows, static_cast<int>(cols), static_cast<int>(t.rows), t.group, t.each);
     return;

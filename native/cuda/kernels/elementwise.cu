@@ -1,5 +1,5 @@
 // The kernels of elementwise/table.h: <op>_<dtype>(a, b, c, out, n, s, t), with null for inputs that the op has not; for
-// BROADCAST also <op>_<dtype>_row, _column and _scalar(a, b, out, n, cols).
+// BROADCAST also <op>_<dtype>_row, _column and _scalar(a, b, out, n, cols). Of few elements also _few_row and _few_column.
 #include "elementwise/functions.cuh"
 #include "elementwise/kernel.cuh"
 
@@ -13,6 +13,10 @@
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_##spreading(const T* a, const T* b, T* out, long long n, long long cols) {          \
     spread<Spread::spreading>(a, b, out, n, cols, [=](float x, float y, float z) { return of_##op<T>(x, y, z, 0.0f, 0.0f); });                         \
   }
+#define SPREAD_FEW_KERNEL(T, op, spreading)                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_few_##spreading(const T* a, const T* b, T* out, int n, int cols, Divide by_cols) {      \
+    spread_few<Spread::spreading>(a, b, out, n, cols, by_cols, [=](float x, float y, float z) { return of_##op<T>(x, y, z, 0.0f, 0.0f); });            \
+  }
 #define COPY_KERNEL(T, op)                                                                                                                         \
   extern "C" __global__ void __launch_bounds__(256) op##_##T(const T* a, const T*, const T*, T* out, long long n, float, float) { copy_bits(a, out, n); }
 
@@ -24,6 +28,7 @@
   EACH_DTYPE(ELEMENTWISE_KERNEL, op, inputs)
 #define BROADCAST(op, ...)                                                                                                                         \
   ELEMENTWISE(op, 2, 0, __VA_ARGS__)                                                                                                               \
-  EACH_DTYPE(SPREAD_KERNEL, op, row) EACH_DTYPE(SPREAD_KERNEL, op, column) EACH_DTYPE(SPREAD_KERNEL, op, scalar)
+  EACH_DTYPE(SPREAD_KERNEL, op, row) EACH_DTYPE(SPREAD_KERNEL, op, column) EACH_DTYPE(SPREAD_KERNEL, op, scalar) \
+  EACH_DTYPE(SPREAD_FEW_KERNEL, op, row) EACH_DTYPE(SPREAD_FEW_KERNEL, op, column)
 #define COPY(op) EACH_DTYPE(COPY_KERNEL, op)
 #include "elementwise/table.h"

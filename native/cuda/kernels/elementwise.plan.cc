@@ -1,5 +1,6 @@
 // Registers the operations of elementwise/table.h. dims: [n], or [n, cols, 1 row | 2 column | 3 scalar] where the second input
 // has cols, n / cols or 1 elements instead of n.
+#include "common/divide.h"
 #include "plan.h"
 
 namespace opscope::cuda {
@@ -20,6 +21,9 @@ constexpr Row table[] = {
 };
 
 constexpr int64_t row = 1, column = 2, scalar = 3;
+
+// Elements up to which a thread has one, where a second input is spread over rows that are no whole vectors, or is a column (H200: f32 column of 94631 5.1 to 4.6 us).
+constexpr int64_t few_elements = int64_t{1} << 17;
 
 std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
   const int64_t n = d[0];
@@ -43,6 +47,11 @@ void plan(Planner& p) {
   const bool spread_out = p.spec.dims.size() == 3 && !(p.dim(2) == row && p.dim(1) == p.dim(0)) && !(p.dim(2) == column && p.dim(1) == 1);
   if (spread_out) {
     const char* spread[] = {"", "_row", "_column", "_scalar"};
+    const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+    if (n <= few_elements && (p.dim(2) == column || (p.dim(2) == row && p.dim(1) % lanes != 0))) {
+      p.launch(p.kernel_in("elementwise", name + "_few" + spread[p.dim(2)]), {ceil_div(n, threads)}, threads, 0, p.input(0), p.input(1), p.output(), static_cast<int>(n), static_cast<int>(p.dim(1)), divide_by(p.dim(1)));
+      return;
+    }
     p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
     return;
   }

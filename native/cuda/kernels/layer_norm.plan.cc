@@ -4,6 +4,7 @@ namespace opscope::cuda {
 // dims: [tokens, dim]; scalars: [eps]; inputs x, weight, bias.
 static const Register registered({"layer_norm", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), in(d[1]), in(d[1]), out(d[0] * d[1])}; },
                                   [](Planner& p) {
+                                    if (launch_few_rows(p, p.dim(0), p.dim(1))) return;
                                     const auto eps = static_cast<float>(p.scalar(0));
                                     const StayShape s = layer_norm_stays(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
                                     if (s.stages == 0) return plan_row_op(p, "layer_norm", p.input(1), p.input(2), eps);

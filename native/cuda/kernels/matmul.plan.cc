@@ -1,13 +1,14 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
-//   matmul_each     few results, each by a thread or a warp of its own
+//   matmul_few      few multiplications
 //   matmul_narrow   m or n of a few elements and a short k
 //   matmul_skinny   m or n of a few elements
-//   matmul_shallow  k of a few elements, and a large result
+//   matmul_shallow, matmul_shallow_f32  k of a few elements, and a large result
+//   matmul_each     other narrow results of a short k
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
 //   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
-//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
+//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k, or with a large operand that few blocks use
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it; a kernel file for each dtype
 //   matmul_mma      other f16, bf16, tf32
@@ -15,6 +16,7 @@
 
 #include "matmul/each.h"
 #include "matmul/f32.h"
+#include "matmul/few.h"
 #include "matmul/launch.h"
 #include "matmul/narrow.h"
 #include "matmul/shallow.h"
@@ -62,11 +64,11 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
 // tf32 takes the kernels of f32 where tensor cores gain nothing.
 std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
 
-void launch_each(Planner& p, const ProductShape& s, Each each) {
-  const int64_t results = s.batch * s.m * s.n, threads = each == Each::block ? 256 : 128;
-  const char* kind = each == Each::thread ? "" : each == Each::warp ? "_warp" : "_block";
-  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p) + kind), {each == Each::block ? results : ceil_div(each == Each::warp ? results * 32 : results, threads)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1),
-           p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(results));
+// Narrow results of a short k by matmul_each.
+void launch_each(Planner& p, const ProductShape& s) {
+  const int64_t threads = s.batch * up(s.m, each_rows) * s.n;
+  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p)), {ceil_div(threads, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b),
+           static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(threads));
 }
 
 // What kernels of a long matrix and a few vectors take; `sides` says which is which.
@@ -229,17 +231,43 @@ void launch_f32_small(Planner& p, const Product& product) {
            static_cast<int>(s.batch_a));
 }
 
-// A 16-bit product by matmul_small.
-void launch_small(Planner& p, const Product& product) {
+// Whether matmul_few takes the case.
+bool launch_few(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, small_tile));
-  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + layout_of(s)), {s.batch * tiles_m * tiles_n}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
-           static_cast<int>(s.batch_a));
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(p.device.sm_count, bytes, s).k_contiguous;
+  const FewProductShape few = few_product(p.device.sm_count, product.results(), s.k, aligned, streamed);
+  if (!few.taken) return false;
+  const auto whole = [](int64_t n) { return static_cast<int>(n); };
+  const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
+                        s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
+  p.launch(p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+  return true;
 }
 
-void launch_shallow(Planner& p, const ProductShape& s) {
-  const ShallowPlan plan = shallow_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
-  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + scalar_dtype(p) + "_" + std::to_string(plan.k) + "_" + plan.access), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
+// A 16-bit product by matmul_small with blocks of `side` x `side` results.
+void launch_small(Planner& p, const Product& product, int side) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, side)), tiles_n = static_cast<int>(ceil_div(s.n, side));
+  const int64_t tiles = s.batch * tiles_m * tiles_n, splits = side == small_tile ? 1 : middle_splits(p.device.sm_count, s);
+  const CUdeviceptr shares = shares_of(p, product.results(), splits);
+  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + std::to_string(side) + "_" + layout_of(s)), {tiles * splits}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
+           static_cast<int>(splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), splits);
+}
+
+void launch_shallow_16(Planner& p, const ProductShape& s) {
+  const bool wide = s.n % 8 == 0;
+  const ShallowPairs pairs = wide ? ShallowPairs{} : shallow_pairs(s.m, s.n);
+  const int64_t across = wide ? s.n / 8 : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
+  const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
+           static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
+}
+
+void launch_shallow_f32(Planner& p, const ProductShape& s) {
+  const ShallowPlan plan = shallow_plan(p.device.sm_count, s);
+  p.launch(p.kernel_in("matmul_shallow_f32", "matmul_shallow_f32_" + std::to_string(plan.k) + (plan.wide ? "_wide" : "_one")), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
            static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), plan.across);
 }
 
@@ -248,12 +276,14 @@ void plan(Planner& p) {
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool tf32 = p.spec.dtype == Dtype::tf32;
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
-  if (const Each each = each_plan(p.device.sm_count, bytes, s); each != Each::none) launch_each(p, s, each);
-  else if (narrow.parts > 0 && (p.spec.dtype != Dtype::tf32 || std::min(s.m, s.n) <= most_vectors || !narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
+  if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
-  else if (s.batch <= 1 << 30 && is_shallow(s)) launch_shallow(p, s);
-  else if (is_each_narrow(s)) launch_each(p, s, Each::thread);
+  else if (bytes == 4 && is_shallow_f32(s, tf32)) launch_shallow_f32(p, s);
+  else if (bytes == 2 && is_shallow_16(s)) launch_shallow_16(p, s);
+  else if (is_each(s, bytes)) launch_each(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -261,6 +291,7 @@ void plan(Planner& p) {
 
 void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
   const Product product = {s, a, b, c};
+  if (launch_few(p, product)) return;
   if (p.spec.dtype == Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && f32_plan(p.device.sm_count, s).rows > 0)
     launch_f32(p, product);
   else if (p.spec.dtype == Dtype::f32 && is_f32_small(p.device.sm_count, s))
@@ -268,8 +299,10 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
+  else if (p.spec.dtype != Dtype::tf32 && is_middle(p.device.sm_count, s))
+    launch_small(p, product, middle_tile);
   else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))
-    launch_small(p, product);
+    launch_small(p, product, small_tile);
   else if (p.device.major == 9 && p.device.minor == 0 && wgmma_pays(s, p.spec.dtype == Dtype::tf32))
     launch_wgmma(p, product);
   else

@@ -5,7 +5,7 @@
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
-#include "matmul/f32.h"
+#include "matmul/sizes.h"
 
 namespace {
 

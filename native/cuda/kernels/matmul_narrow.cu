@@ -6,7 +6,7 @@
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/vec.cuh"
-#include "matmul/narrow.h"
+#include "matmul/sizes.h"
 #include "matmul/skinny.h"
 
 namespace {
@@ -31,6 +31,21 @@ __device__ __forceinline__ void load_row(float (&y)[S], const float* few) {
 #pragma unroll
     for (int s = 0; s < S; s++) y[s] = few[s];
   }
+}
+
+// Results of `count` rows or columns of the long side, from `first` on, by threads that call give(put) for each that they have with put(number, s, sum). Where the short
+// side is that of columns, results lie together, and go through `staged` so that neighbouring threads write neighbours. All threads of the block call it.
+template <int THREADS, class T, class Give>
+__device__ __forceinline__ void store(const SkinnyArguments& a, int batch, long long first, int count, T* staged, Give give) {
+  T* out = reinterpret_cast<T*>(a.out) + batch * a.out_batch + first * a.out_length;
+  if (a.out_few != 1 || a.few == 1) {
+    give([&](int number, int s, float sum) { out[static_cast<long long>(number) * a.out_length + static_cast<long long>(s) * a.out_few] = from_float<T>(sum); });
+    return;
+  }
+  __syncthreads();
+  give([&](int number, int s, float sum) { staged[number * a.few + s] = from_float<T>(sum); });
+  __syncthreads();
+  for (int e = threadIdx.x; e < count * a.few; e += THREADS) out[e] = staged[e];
 }
 
 // Shared memory: the short side, from byte `tile_at` on the rows, and from `sums_at` on what parts of k other than the first have. WIDE: rows are whole vectors, read
@@ -73,16 +88,16 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a, int tile_at, int 
     for (int s = 0; s < S; s++)
       if (part > 0) sums[((part - 1) * S + s) * across + mine] = sum[s];
     __syncthreads();
-    if (part > 0) return;
-    for (int p = 1; p < a.parts; p++)
+    for (int p = 1; p < a.parts && part == 0; p++)
 #pragma unroll
       for (int s = 0; s < S; s++) sum[s] += sums[((p - 1) * S + s) * across + mine];
   }
-  if (mine >= count) return;
-  T* out = reinterpret_cast<T*>(a.out) + batch * a.out_batch + (first + mine) * a.out_length;
+  store<THREADS>(a, batch, first, count, reinterpret_cast<T*>(tile), [&](auto put) {
+    if (part > 0 || mine >= count) return;
 #pragma unroll
-  for (int s = 0; s < S; s++)
-    if (s < a.few) out[static_cast<long long>(s) * a.out_few] = from_float<T>(sum[s]);
+    for (int s = 0; s < S; s++)
+      if (s < a.few) put(mine, s, sum[s]);
+  });
 }
 
 // Shared memory: the short side, and from byte `sums_at` on what parts of k other than the first have.
@@ -133,27 +148,31 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, int sums_at) {
       for (int j = 0; j < L; j++)
         if (part > 0) sums[of(part, s, j)] = sum[s][j];
     __syncthreads();
-    if (part > 0) return;
-    for (int p = 1; p < a.parts; p++)
+    for (int p = 1; p < a.parts && part == 0; p++)
 #pragma unroll
       for (int s = 0; s < S; s++)
 #pragma unroll
         for (int j = 0; j < L; j++) sum[s][j] += sums[of(p, s, j)];
   }
-  if (column >= a.length) return;
-  T* out = reinterpret_cast<T*>(a.out) + batch * a.out_batch + column * a.out_length;
+  if constexpr (WIDE) {
+    if (a.out_length == 1) {  // rows of whole vectors
+      if (part > 0 || column >= a.length) return;
+      T* out = reinterpret_cast<T*>(a.out) + batch * a.out_batch + column;
 #pragma unroll
-  for (int s = 0; s < S; s++) {
-    if (s >= a.few) break;
-    if constexpr (WIDE) {
-      if (a.out_length == 1) {  // rows of whole vectors
-        store16(out + static_cast<long long>(s) * a.out_few, pack<T>(sum[s]));
-        continue;
-      }
+      for (int s = 0; s < S; s++)
+        if (s < a.few) store16(out + static_cast<long long>(s) * a.out_few, pack<T>(sum[s]));
+      return;
     }
-#pragma unroll
-    for (int j = 0; j < L; j++) out[static_cast<long long>(j) * a.out_length + static_cast<long long>(s) * a.out_few] = from_float<T>(sum[s][j]);
   }
+  const long long first = (blockIdx.x - batch * a.tiles) * across * L;
+  store<THREADS>(a, batch, first, static_cast<int>(min(static_cast<long long>(across) * L, a.length - first)), reinterpret_cast<T*>(shared), [&](auto put) {
+    if (part > 0 || column >= a.length) return;
+#pragma unroll
+    for (int s = 0; s < S; s++)
+      if (s < a.few)
+#pragma unroll
+        for (int j = 0; j < L; j++) put(mine * L + j, s, sum[s][j]);
+  });
 }
 
 }  // namespace
@@ -174,5 +193,10 @@ NARROW(f32, 16)
 ROWS(f32, 32, wide, true)
 ROWS(f32, 32, one, false)
 COLUMNS(f32, 32, one, false)
+#define NARROW_ONE(T, S) ROWS(T, S, one, false) COLUMNS(T, S, one, false)
 NARROW_TO_4(f16)
+NARROW_ONE(f16, 8)
+NARROW_ONE(f16, 16)
 NARROW_TO_4(bf16)
+NARROW_ONE(bf16, 8)
+NARROW_ONE(bf16, 16)

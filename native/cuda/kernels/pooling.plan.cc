@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "elementwise/launch.h"
+#include "pooling/few.h"
 #include "pooling/shape.h"
 #include "reduction/launch.h"
 
@@ -28,6 +29,25 @@ std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
   return {in(sensible ? d[0] * d[1] * d[2] : 0), out(sensible ? d[0] * d[3] * d[4] : 0)};
 }
 
+// Few outputs (pooling_few.cu). Whether they are.
+bool plan_few(Planner& p, const Row& row, const PoolSizes& s) {
+  const bool adaptive = row.dims == 5;
+  const int64_t planes = p.dim(0), elements = planes * s.height * s.width;
+  // A window that is not a whole number of times as small as the input can touch two elements more than its share.
+  const auto most = [&](int64_t input, int64_t output) { return std::min(input, (input - 1) / output + 2); };
+  const int64_t down = adaptive ? most(s.height, s.out_height) : row.signals ? 1 : s.kernel, across = adaptive ? most(s.width, s.out_width) : s.kernel;
+  const bool together = !adaptive && (s.kernel == 2 || s.kernel == 3) && (row.signals || s.kernel_down == s.kernel);
+  const FewPooling f = few_pooling(elements, s.outputs, down * across, together);
+  const auto beyond = [](int64_t input, int64_t output) { return (output + 1) * (input + 1) >= int64_t{1} << 31; };
+  if (!f.taken || (adaptive && (beyond(s.height, s.out_height) || beyond(s.width, s.out_width)))) return false;
+  const auto whole = [](int64_t n) { return static_cast<int>(n); };
+  const FewWindows w = {p.input(0), p.output(), whole(s.outputs), f.log2, whole(s.height), whole(s.width), whole(s.out_height), whole(s.out_width), whole(down), row.signals ? 1 : whole(s.stride_down),
+                        row.signals ? 0 : whole(s.padding_down), whole(across), whole(s.stride), whole(s.padding), divide_by(s.out_width), divide_by(s.out_height), divide_by(across)};
+  const std::string kind = adaptive ? "_adaptive" : !together ? "_any" : "_" + std::to_string(down) + "_" + std::to_string(across);
+  p.launch(p.kernel_in("pooling_few", std::string("pool_few_") + (row.max ? "max_" : "avg_") + p.dtype() + kind + (f.blocks_each ? "_block" : "")), {f.blocks}, f.threads, 0, w);
+  return true;
+}
+
 void plan(Planner& p) {
   const Row& row = table[find_op(p.spec.op)->row];
   const auto dim = [&](size_t i) { return static_cast<long long>(p.dim(i)); };
@@ -41,6 +61,7 @@ void plan(Planner& p) {
   }
   // Elements of a window, about.
   const int64_t window = row.dims == 8 ? dim(5) * (row.signals ? 1 : dim(5)) : ceil_div(dim(1), dim(3)) * ceil_div(dim(2), dim(4));
+  if (plan_few(p, row, s)) return;
   // Threads of several outputs, and tiles, count with 32 bits.
   constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
   const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4)), size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));

@@ -5,6 +5,7 @@
 
 #include "elementwise/launch.h"
 #include "plan.h"
+#include "reduction/few.h"
 #include "reduction/launch.h"
 #include "reduction/shape.h"
 
@@ -71,6 +72,7 @@ class Reduction {
   void plan() {
     const int64_t outer = g_.groups * g_.outer;
     if (count_ == 1 && row_.kind != Row::product) return plan_single();
+    if (row_.kind != Row::product && plan_few()) return;
     if (g_.groups > 1 && outer * g_.reduce * g_.inner <= most_pieces && count_ <= most_of_cell) {
       const int lanes = count_ >= 32 || (count_ >= 8 && g_.cells() <= most_few) ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
@@ -100,6 +102,15 @@ class Reduction {
     if (row_.kind == Row::position) return launch_elementwise(p_, "fill_f32", Dtype::f32, g_.cells(), 0);
     const bool norm = std::string(row_.op).rfind("norm_", 0) == 0;
     launch_elementwise(p_, (norm ? "abs_" : "copy_") + p_.dtype(), p_.spec.dtype, g_.cells(), p_.input(0));
+  }
+
+  bool plan_few() {
+    const FewCellsShape s = few_cells_shape(p_.device.sm_count, g_.cells(), count_, g_.inner, g_.groups == 1 && g_.inner == 1 && row_.kind == Row::values, 16 / size_);
+    if (!s.taken) return false;
+    const FewCells a = {p_.input(0), p_.output(), static_cast<int>(g_.cells()), static_cast<int>(count_), s.log2, static_cast<int>(g_.inner), static_cast<int>((g_.outer - 1) * g_.reduce * g_.inner),
+                        divide_by(g_.inner), divide_by(g_.reduce), static_cast<int>(g_.reduce * g_.inner)};
+    p_.launch(p_.kernel_in("reduction_few", std::string(row_.op) + "_few_" + p_.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+    return true;
   }
 
   void plan_rows(int64_t rows, int64_t cols) {

@@ -7,9 +7,18 @@ namespace opscope::cuda {
 
 namespace {
 
+// Elements up to which rows_few.cu takes a case. Rows of whole vectors are sooner read as such from 64Ki elements on, but for rms_norm, and longer ones of two inputs from the beginning
+// (H200: cross_entropy_backward bf16 1000x256 5.2 us, by elements 5.6; softmax_backward bf16 2x4096 4.9 and 5.2).
+int64_t few_of(const Planner& p, int64_t cols) {
+  constexpr int64_t most_of_two = 512;
+  if (cols % lanes_of(p.spec.dtype) != 0 || p.spec.op == "rms_norm") return few_most;
+  return p.spec.op == "softmax_backward" && cols > most_of_two ? 0 : few_most_of_vectors;
+}
+
 // `INPUTS` of the tensors have rows. HOLDS: as launch_rows has it.
 template <int INPUTS = 1, bool HOLDS = true>
 void plan_rows(Planner& p) {
+  if (HOLDS && launch_few_rows(p, p.dim(0), p.dim(1), few_of(p, p.dim(1)))) return;
   launch_rows(p, arguments_of(p, p.dim(0), p.dim(1)), INPUTS, HOLDS);
 }
 
@@ -17,6 +26,7 @@ void plan_group_norm(Planner& p) {
   const int64_t groups = p.dim(3);
   const int64_t channels = p.dim(1) / groups, plane = p.dim(2), cols = channels * plane;
   const int64_t lanes = lanes_of(p.spec.dtype), all = p.dim(0) * groups;
+  if (launch_few_rows(p, all, cols, few_of(p, cols), groups, channels, plane)) return;
   const bool clusters = p.device.major >= 9;
   GroupNormArguments g = {p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(cols), static_cast<int>(plane), static_cast<int>(channels), static_cast<int>(groups), 0, 1, 0, 0, all, 0, 0, static_cast<float>(p.scalar(0))};
   const auto launch = [&](const char* module, const std::string& kernel, int64_t blocks, unsigned threads, int64_t part, int parts, int64_t shared) {
@@ -38,6 +48,12 @@ void plan_group_norm(Planner& p) {
 
 void plan_cross_entropy(Planner& p) {
   RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
+  if (const FewShape few = few_loss_shape(lanes_of(p.spec.dtype), a.rows, a.cols); few.taken) {
+    const CUdeviceptr absent = 0, shares = few.blocks > 1 ? p.workspace(few.blocks * 4) : absent, counter = few.blocks > 1 ? p.workspace(4) : absent;
+    const FewRows f = {{p.input(0), p.input(1), 0}, p.output(), {shares, counter}, static_cast<int>(a.rows), static_cast<int>(a.cols), few.log2, 0.0f, 1.0f / static_cast<float>(a.rows), 0, 0, {}, {}};
+    p.launch(p.kernel_in("rows_few", "cross_entropy_few_" + p.dtype() + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+    return;
+  }
   a.per_row = p.workspace(a.rows * 4);
   if (const LossShape whole = loss_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9); whole.vectors > 0) {
     const bool averages = a.rows <= most_tickets;

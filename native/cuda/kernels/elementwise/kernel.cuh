@@ -1,6 +1,7 @@
 // out[i] = f(a[i], ...) over n elements, 16 bytes per thread and tensor, the elements behind the last vector by a thread each. One access in flight per thread and many threads
 // move more than several in flight per thread (copy of 64M f32 on an H200: 4.17 against 3.95 TB/s), and start sooner.
 #pragma once
+#include "../common/divide.h"
 #include "../common/vec.cuh"
 
 // Where the second input's element of i lies: at i, or as a row, a column or a scalar over rows of `cols` elements. The
@@ -70,4 +71,14 @@ __device__ __forceinline__ void spread(const T* __restrict__ a, const T* __restr
 #pragma unroll
   for (int j = 0; j < L; j++) p[j] = f(p[j], q[j], 0.0f);
   store16(out + i, pack<T>(p));
+}
+
+// The same by an element of each thread, where elements are few, over rows that are no whole vectors, or a column: fewer instructions, and no element of b after another.
+template <Spread SPREAD, class T, class F>
+__device__ __forceinline__ void spread_few(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ out, int n, int cols, Divide by_cols, F f) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  const float x = to_float(a[i]);
+  const int row = divided(i, by_cols);
+  out[i] = from_float<T>(f(x, to_float(b[SPREAD == Spread::row ? i - row * cols : row]), 0.0f));
 }

@@ -4,6 +4,7 @@
 
 #include "../plan.h"
 #include "arguments.h"
+#include "few.h"
 #include "shape.h"
 
 namespace opscope::cuda {
@@ -26,6 +27,23 @@ inline RowArguments arguments_of(const Planner& p, int64_t rows, int64_t cols) {
   a.groups = 1;
   a.number = p.spec.scalars.empty() ? 0.0f : static_cast<float>(p.scalar(0));
   return a;
+}
+
+// Launches rows_few.cu, or another `module` of the same form, where the case is one of few elements, of up to `most`; `groups`, `channels` and `plane`: of group_norm. Whether it did.
+inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most = few_most, int64_t groups = 1, int64_t channels = 1, int64_t plane = 1, const char* module = "rows_few") {
+  const FewShape s = few_shape(p.device.sm_count, rows, cols, most);
+  if (!s.taken) return false;
+  FewRows a = {};
+  for (size_t i = 0, read = 0; i < p.spec.tensors.size(); i++)
+    if (p.spec.tensors[i].role != Role::out && read < std::size(a.in)) a.in[read] = p.input(read), read++;
+  a.out = p.output();
+  a.rows = static_cast<int>(rows), a.cols = static_cast<int>(cols), a.log2 = s.log2;
+  a.number = p.spec.scalars.empty() ? 0.0f : static_cast<float>(p.scalar(0));
+  a.over = 1.0f / static_cast<float>(p.spec.op == "cross_entropy_backward" ? rows : cols);
+  a.groups = static_cast<int>(groups), a.channels = static_cast<int>(channels);
+  a.by_groups = divide_by(groups), a.by_plane = divide_by(plane);
+  p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  return true;
 }
 
 // Blocks and rows up to which the block that comes last takes the mean of a loss over the rows.

@@ -20,3 +20,5 @@ void convolution_shapes();
 void products();
 // moves_test.cc
 void move_shapes();
+// few_test.cc
+void few_shapes();

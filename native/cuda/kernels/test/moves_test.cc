@@ -30,7 +30,7 @@ void transposes() {
         kinds.insert(s.kind);
         if (s.kind == Transposition::each) {
           covered = covered && covers(rows * cols, s.blocks, 256);
-          small = small && rows * cols <= 2 * most_each;
+          small = small && rows * cols <= (narrow <= most_line ? 4 : 2) * most_each;
         } else if (s.kind == Transposition::narrow || s.kind == Transposition::between) {
           covered = covered && covers(length, s.blocks, s.part) && s.tall == (cols < rows);
           // What lies in one piece starts on a vector, or on a word.

@@ -185,6 +185,7 @@ int main() {
   products();
   convolution_shapes();
   order_shapes();
+  few_shapes();
   attentions();
   launches();
   libraries();

@@ -1,0 +1,48 @@
+// Products of few multiplications (matmul/few.h), where a call takes as long as it waits for memory and for its own instructions: no tiles, no shared memory. matmul_few_<t>_lanes:
+// 1 << log2 lanes of a warp have a result, and read all of its terms at once; _block: a block has one. Sums in f32, in a fixed order; tf32 takes f32.
+#include "common/reduce.cuh"
+#include "common/vec.cuh"
+#include "matmul/few.h"
+
+namespace {
+
+using opscope::cuda::few_terms;
+using opscope::cuda::FewProduct;
+
+template <bool BLOCK, class T>
+__device__ __forceinline__ void product(const FewProduct& p) {
+  const int thread = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), own = BLOCK ? static_cast<int>(blockIdx.x) : thread >> p.log2;
+  const int lane = BLOCK ? static_cast<int>(threadIdx.x) : thread & ((1 << p.log2) - 1), step = BLOCK ? static_cast<int>(blockDim.x) : 1 << p.log2;
+  // Threads beyond the results stay for the others of their warp.
+  const int result = min(own, p.results - 1), batch = divided(result, p.by_mn), of_batch = result - batch * p.mn, m = divided(of_batch, p.by_n), n = of_batch - m * p.n;
+  const T* a = reinterpret_cast<const T*>(p.a) + (batch - divided(batch, p.by_batches_a) * p.batches_a) * p.a_batch + m * p.a_m;
+  const T* b = reinterpret_cast<const T*>(p.b) + batch * p.b_batch + n * p.b_n;
+  T u[few_terms], v[few_terms];
+#pragma unroll
+  for (int e = 0; e < few_terms; e++) {
+    const int k = lane + e * step;
+    u[e] = k < p.k ? a[k * p.a_k] : T(0.0f);
+    v[e] = k < p.k ? b[k * p.b_k] : T(0.0f);
+  }
+  float sum = 0;
+#pragma unroll
+  for (int e = 0; e < few_terms; e++) sum = fmaf(to_float(u[e]), to_float(v[e]), sum);
+  if constexpr (BLOCK) {
+    __shared__ float scratch[32];
+    sum = block_reduce(sum, 0.0f, scratch, AddOp());
+  } else {
+#pragma unroll
+    for (int k = 4; k >= 0; k--)
+      if (k < p.log2) sum += __shfl_xor_sync(0xffffffffu, sum, 1 << k);
+  }
+  if (lane == 0 && own < p.results) reinterpret_cast<T*>(p.c)[own] = from_float<T>(sum);
+}
+
+}  // namespace
+
+#define FEW(T)                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(128) matmul_few_##T##_lanes(const __grid_constant__ FewProduct p) { product<false, T>(p); } \
+  extern "C" __global__ void __launch_bounds__(512) matmul_few_##T##_block(const __grid_constant__ FewProduct p) { product<true, T>(p); }
+FEW(f32)
+FEW(f16)
+FEW(bf16)
