@@ -1,24 +1,27 @@
-// Attention of few queries: a block for a query and a share of the keys, eight threads for a key, whose dot products and weighted values stay in
+// Attention of few queries: W warps for a query and a share of the keys, eight threads for a key, whose dot products and weighted values stay in
 // registers; groups of eight, warps and blocks have their own running maximum and sum, and are joined in a fixed order. In f32.
-//   attention_few_<t>_<C>   C vectors of 16 bytes of a key for each of its eight threads
+//   attention_few_<t>_<C>_<W>   C vectors of 16 bytes of a key for each of its eight threads; W 1: four queries of a block, whose keys are not shared
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
+#include "common/early.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
 namespace {
 
-constexpr int THREADS = 128, SHARERS = 8, GROUPS = THREADS / SHARERS, WARPS = THREADS / 32, MOST_DIM = 256;
+constexpr int SHARERS = 8, MOST_DIM = 256;
 
 // 0 where nothing has been met.
 __device__ __forceinline__ float relative(float top, float to) { return top == -INFINITY ? 0.0f : exp2_fast(top - to); }
 
-template <int C, class T>
+template <int C, int W, class T>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
-  constexpr int L = LANES<T>, U = C <= 1 ? 4 : C == 2 ? 2 : 1;
-  __shared__ float sums[WARPS][MOST_DIM], tops[WARPS], totals[WARPS];
-  const long long row = blockIdx.x / s.splits, head = quotient(row, s.queries), batch = quotient(head, s.heads);
-  const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x / 32, vectors = s.dim / L;
+  constexpr int L = LANES<T>, U = attention_few_together(C), THREADS = W * 32, GROUPS = THREADS / SHARERS;
+  next_may_start();
+  const long long row = W == 1 ? blockIdx.x * static_cast<long long>(attention_few_rows) + threadIdx.x / 32 : blockIdx.x / s.splits;
+  if (W == 1 && row >= s.batch_heads * s.queries) return;
+  const long long head = quotient(row, s.queries), batch = quotient(head, s.heads);
+  const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x % THREADS / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x % THREADS / 32, vectors = s.dim / L;
   const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
   const long long seen = s.causal ? min(s.keys, remainder_of(row - head * s.queries, s.period) + 1) : s.keys;
   const long long each = quotient((seen + GROUPS - 1) / GROUPS + s.splits - 1, s.splits) * GROUPS, from = split * each, end = min(seen, from + each);
@@ -96,32 +99,48 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
       sum[c][j] *= keep;
 #pragma unroll
       for (int offset = SHARERS; offset < 32; offset *= 2) sum[c][j] += __shfl_xor_sync(0xffffffffu, sum[c][j], offset);
-      const int at = (sharer + c * SHARERS) * L + j;
-      if (lane < SHARERS && at < s.dim) sums[warp][at] = sum[c][j];
     }
-  if (lane == 0) tops[warp] = of_warp, totals[warp] = total;
-  __syncthreads();
-  // The warps of the block.
-  float of_block = tops[0], all = 0;
+  if constexpr (W == 1) {
 #pragma unroll
-  for (int w = 1; w < WARPS; w++) of_block = fmaxf(of_block, tops[w]);
+    for (int c = 0; c < C; c++) {
 #pragma unroll
-  for (int w = 0; w < WARPS; w++) all += totals[w] * relative(tops[w], of_block);
-  const Shares share(shares, s, row, split);
-  for (int c = threadIdx.x; c < s.dim; c += THREADS) {
-    float value = 0;
+      for (int j = 0; j < L; j++) sum[c][j] /= total;
+      if (const int at = sharer + c * SHARERS; lane < SHARERS && at < vectors) store16(out + row * s.dim + at * L, pack<T>(sum[c]));
+    }
+  } else {
+    __shared__ float sums[W][MOST_DIM], tops[W], totals[W];
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) value += sums[w][c] * relative(tops[w], of_block);
-    if (s.splits > 1) share.sums[c] = value;
-    else out[row * s.dim + c] = from_float<T>(value / all);
+    for (int c = 0; c < C; c++)
+#pragma unroll
+      for (int j = 0; j < L; j++)
+        if (const int at = (sharer + c * SHARERS) * L + j; lane < SHARERS && at < s.dim) sums[warp][at] = sum[c][j];
+    if (lane == 0) tops[warp] = of_warp, totals[warp] = total;
+    __syncthreads();
+    // The warps of the block.
+    float of_block = tops[0], all = 0;
+#pragma unroll
+    for (int w = 1; w < W; w++) of_block = fmaxf(of_block, tops[w]);
+#pragma unroll
+    for (int w = 0; w < W; w++) all += totals[w] * relative(tops[w], of_block);
+    const Shares share(shares, s, row, split);
+    for (int c = threadIdx.x; c < s.dim; c += THREADS) {
+      float value = 0;
+#pragma unroll
+      for (int w = 0; w < W; w++) value += sums[w][c] * relative(tops[w], of_block);
+      if (s.splits > 1) share.sums[c] = value;
+      else out[row * s.dim + c] = from_float<T>(value / all);
+    }
+    if (s.splits > 1 && threadIdx.x == 0) share.put(of_block, all);
   }
-  if (s.splits > 1 && threadIdx.x == 0) share.put(of_block, all);
 }
 
 }  // namespace
 
-#define FEW(T, C)                                                                                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(THREADS, 4) attention_few_##T##_##C(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend<C>(q, k, v, out, s, shares); }
+#define FEW_AS(T, C, W, THREADS, BLOCKS)                                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_few_##T##_##C##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
+    attend<C, W>(q, k, v, out, s, shares);                                                                                                                                                   \
+  }
+#define FEW(T, C) FEW_AS(T, C, 1, 128, 4) FEW_AS(T, C, 4, 128, 4) FEW_AS(T, C, 16, 512, 1)
 FEW(f32, 2) FEW(f32, 4) FEW(f32, 8)
 FEW(f16, 1) FEW(f16, 2) FEW(f16, 4)
 FEW(bf16, 1) FEW(bf16, 2) FEW(bf16, 4)

@@ -1,6 +1,9 @@
 // The geometry of a convolution, for host and device: core/ops/convolution/table.ts has the formula.
 #pragma once
 
+// Positions of a thread of convolution_point_<t>_four.
+constexpr int conv_point_accesses = 4;
+
 struct ConvAxis {
   int input, kernel, padding, output;
 };
@@ -36,11 +39,29 @@ struct ConvDivisors {
   ConvDivisor plane, area, width, run, kernel_width, kernel_height, kernel_depth;
 };
 
-// How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions, the others `block_filters` filters or `block_channels`
-// channels of one.
+// How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions of so many `images`, the others `block_filters` filters or
+// `block_channels` channels of one.
 struct ConvPacking {
   int channels, taps;  // of a group; of a filter
-  int tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
+  int images, tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
   int padded_depth, padded_height, padded_width;
   long long tiles_positions, input_blocks;
 };
+
+// A part of each kernel: its extents, those of the whole, and where it begins. `elements`: of the parts of all filters.
+struct ConvKernelPart {
+  long long elements;
+  int depth, height, width, of_depth, of_height, of_width, first_depth, first_height, first_width;
+};
+
+// convolution_each.cu: terms of a lane whose loads are on their way together.
+constexpr int conv_each_terms = 4;
+// convolution_gather.cu: terms of the sum in shared memory, warps of a block, filters of a lane.
+constexpr int conv_gather_terms = 64, conv_gather_warps = 4, conv_gather_filters = 8;
+
+// What a launch of both takes beside the sizes. `channels` of a group; `kernel`: its elements.
+struct ConvEach {
+  int group_bits, outputs, terms, channels, kernel, in_plane, out_plane;
+  ConvDivisor plane, filters, of_group, area, width, taps, kernel_width, kernel_height;
+};
+static_assert(sizeof(ConvEach) <= 128, "a launch stores up to 128 bytes per argument");

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "convolution/depthwise.h"
+#include "convolution/each.h"
 #include "convolution/few.h"
+#include "convolution/gather.h"
 #include "convolution/packed.h"
 #include "convolution/tiles.h"
+#include "convolution/trim.h"
 #include "matmul/launch.h"
 
 namespace opscope::cuda {
@@ -27,28 +30,29 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
 }
 
 // How many axes the kernels on tensor cores see, 0 where coordinates or elements exceed what they pack (convolution_mma.cu).
-int packed_axes(const Dims& d, const ConvSizes& s) {
+int packed_axes(const ConvSizes& s) {
   const auto reach = [&](const ConvAxis& axis) { return int64_t{axis.output} * s.stride; };
-  const int64_t elements = d[0] * d[1] * d[6] * d[10] * d[14], outputs = d[0] * reach(s.depth) * reach(s.height) * reach(s.width);
+  const int64_t elements = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, outputs = s.batch * reach(s.depth) * reach(s.height) * reach(s.width);
   constexpr int64_t most = int64_t{1} << 30;
-  if (elements >= most || outputs >= most || d[3] > Launch::max_blocks_yz || ceil_div(d[2] / d[3], 64) > Launch::max_blocks_yz) return 0;
-  if (d[6] == 1 && d[7] == 1 && d[10] == 1 && d[11] == 1 && d[8] == 0 && d[12] == 0) return 1;
-  if (d[6] == 1 && d[7] == 1 && d[8] == 0) return reach(s.height) < 1 << 16 && reach(s.width) < 1 << 16 ? 2 : 0;
+  if (elements >= most || outputs >= most || s.groups > Launch::max_blocks_yz || ceil_div(s.filters / s.groups, 64) > Launch::max_blocks_yz) return 0;
+  const auto absent = [](const ConvAxis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.padding == 0; };
+  if (absent(s.depth) && absent(s.height)) return 1;
+  if (absent(s.depth)) return reach(s.height) < 1 << 16 && reach(s.width) < 1 << 16 ? 2 : 0;
   return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
 }
 
-void plan_mma(Planner& p, const ConvSizes& s, int axes, const ConvShape& shape) {
+void plan_mma(Planner& p, CUdeviceptr weight, const ConvSizes& s, int axes, const ConvShape& shape) {
   const ConvTiling tiling = conv_mma_tiling(p.device.sm_count, shape);
   const int64_t side = tiling.tile->filters, splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups);
   // Stages of 64 bytes of the sum (common/product.cuh).
   const unsigned shared = (side == 128 ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
   const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
   p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
-           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, p.input(0), p.input(1), p.output(), s, shares, static_cast<int>(splits));
+           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, p.input(0), weight, p.output(), s, shares, static_cast<int>(splits));
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
+void plan_wgmma(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
   const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
   const ConvTile& tile = *tiling.tile;
   const PackedConv& c = packed.conv;
@@ -56,7 +60,7 @@ void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const 
   const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
   const std::string grain = std::to_string(packed.grain);
-  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), p.input(1), input, filters, s, packed.packing, c);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), weight, input, filters, s, packed.packing, c);
   const unsigned shared = conv_wgmma_shared(tile);
   p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
            p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
@@ -64,7 +68,7 @@ void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const 
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-void plan_tiles(Planner& p, const ConvSizes& s, const ConvShape& shape) {
+void plan_tiles(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
   const bool f32 = p.spec.dtype == Dtype::f32;
   const ConvTiling tiling = f32 ? conv_tiling(p.device.sm_count, shape) : conv_splits(p.device.sm_count, shape, conv_tile_16bit);
   const ConvTile& tile = *tiling.tile;
@@ -74,18 +78,18 @@ void plan_tiles(Planner& p, const ConvSizes& s, const ConvShape& shape) {
   const CUdeviceptr shares = shares_of(p, shape.outputs(), tiling.splits);
   const CUfunction kernel = p.kernel_in("convolution", "convolution_" + p.dtype() + "_" + tile.name + (masked ? "" : "_far"));
   for (int64_t first = 0; first < s.groups; first += most)
-    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, p.input(0), p.input(1), p.output(), s,
+    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, p.input(0), weight, p.output(), s,
              static_cast<int>(first), shares, static_cast<int>(tiling.splits));
   launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
 }
 
-void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int group) {
+void plan_direct(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape, int group) {
   const int64_t outputs = shape.outputs();
   const int together = conv_filters_together(p.device.sm_count, shape, group);
   const int64_t blocks = ceil_div(shape.filters, together);
   if (group == 1 && conv_takes_window(p.device.sm_count, shape, together)) {
     const int64_t chunks = ceil_div(shape.columns, 256 * (together == 1 ? 4 : 2));
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together)), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), p.input(1),
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels && shape.channels >= 4 ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), weight,
              p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(blocks), static_cast<int>(chunks));
     return;
   }
@@ -93,23 +97,28 @@ void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int gro
     const int64_t parts = ceil_div(shape.filters, shared), chunks = ceil_div(shape.columns, 32);
     constexpr unsigned sums = 8 * 8 * 32 * 4;  // of the warps, beside the weights
     const auto weights = static_cast<unsigned>(shape.terms * shared * 4);
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights + sums), {shape.groups * parts * chunks}, 256, weights, p.input(0), p.input(1), p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights + sums), {shape.groups * parts * chunks}, 256, weights, p.input(0), weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
     return;
   }
   if (together > 1) {
     const int64_t positions = shape.columns * shape.groups * blocks;
-    p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s,
+    p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, p.input(0), weight, p.output(), s,
              static_cast<long long>(positions), group, static_cast<int>(blocks));
     return;
   }
-  p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<long long>(outputs), group);
+  p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), weight, p.output(), s, static_cast<long long>(outputs), group);
+}
+
+void plan_each(Planner& p, CUdeviceptr weight, const ConvSizes& s, int group) {
+  const ConvEach each = conv_each(s, group);
+  p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, p.input(0), weight, p.output(), s, each);
 }
 
 // Few multiplications (convolution_few.cu). Whether they are.
-bool plan_few(Planner& p, const ConvSizes& s, const ConvShape& shape) {
+bool plan_few(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
   const FewConvolutionShape few = few_convolution(shape.outputs(), shape.terms, p.spec.tensors[0].elements + p.spec.tensors[1].elements);
   if (!few.taken) return false;
-  FewConvolution c = {p.input(0), p.input(1), p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
+  FewConvolution c = {p.input(0), weight, p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
   const ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
   for (size_t i = 0; i < 3; i++) c.input[i] = axes[i]->input, c.padding[i] = axes[i]->padding, c.output[i] = axes[i]->output, c.kernel[i] = axes[i]->kernel;
   const auto axis = [](const ConvAxis& a) { return a.input > 1 || a.kernel > 1 || a.padding > 0; };
@@ -120,17 +129,79 @@ bool plan_few(Planner& p, const ConvSizes& s, const ConvShape& shape) {
   return true;
 }
 
-void plan_depthwise(Planner& p, const ConvSizes& s, const PoolTiling& tiling) {
-  p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.input(1),
+void plan_gather(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape, const ConvGather& gather) {
+  p.launch(p.kernel_in("convolution_gather", "convolution_gather_" + p.dtype() + "_" + std::to_string(gather.positions)), {gather.blocks(shape)}, conv_gather_warps * 32, 0, p.input(0), weight, p.output(), s, conv_each(s, 1),
+           static_cast<int>(shape.columns), gather.across, static_cast<int>(gather.filter_blocks(shape)), static_cast<int>(gather.column_blocks(shape)));
+}
+
+void plan_depthwise(Planner& p, CUdeviceptr weight, const ConvSizes& s, const PoolTiling& tiling) {
+  p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), weight,
            p.output(), tiling.tile, s.channels);
 }
 
-void plan_point(Planner& p, const ConvSizes& s, int64_t plane) {
-  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), filters = s.filters / s.groups, blocks = ceil_div(filters, 4);
-  const bool wide = plane % lanes == 0;
-  const int64_t across = wide ? plane / lanes : plane, threads = int64_t{s.batch} * s.groups * blocks * across;
-  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (wide ? "_wide" : "_one")), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.groups, static_cast<int>(filters),
+void plan_point(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
+  const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
+  const char* name = positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four";
+  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + name), {ceil_div(threads, 256)}, 256, 0, p.input(0), weight, p.output(), s.groups, static_cast<int>(shape.filters),
            s.channels / s.groups, static_cast<long long>(plane), static_cast<long long>(across), static_cast<int>(blocks), static_cast<long long>(threads));
+}
+
+// A convolution, and the kernel that it takes.
+struct Problem {
+  ConvSizes sizes;
+  ConvShape shape;
+  ConvPacked packed;
+  PoolTiling planes;
+  ConvChoice choice;
+};
+
+// `whole`: with all elements of the kernel, so that windows lie as convolution_depthwise.cu expects them.
+Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
+  Problem result = {s, {}, {}, {}, {}};
+  ConvShape& shape = result.shape;
+  const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, channels = s.channels / s.groups, terms = channels * s.depth.kernel * s.height.kernel * s.width.kernel;
+  const auto same = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0 && a.output == a.input; };
+  const bool point = s.stride == 1 && same(s.depth) && same(s.height) && same(s.width), half = p.spec.dtype != Dtype::f32;
+  shape = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, point, half && packed_axes(s) > 0, channels};
+  shape.element_bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  for (const auto& tensor : p.spec.tensors) shape.largest = std::max(shape.largest, static_cast<int64_t>(tensor.elements)), shape.bytes += static_cast<int64_t>(tensor.elements) * shape.element_bytes;
+  if (p.device.major == 9 && p.device.minor == 0 && half) result.packed = conv_packed(s);
+  if (const ConvPacked& packed = result.packed; packed.grain > 0) {
+    shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
+    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + p.spec.tensors[0].elements + int64_t{s.filters} * terms);
+  }
+  if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
+  shape.depthwise = result.planes.blocks > 0;
+  result.choice = conv_choice(p.device.sm_count, shape);
+  return result;
+}
+
+// Where the elements of the filters that meet the input lie.
+CUdeviceptr plan_trim(Planner& p, const ConvSizes& s, const ConvTrim& t, int64_t elements) {
+  const CUdeviceptr weight = p.workspace(elements * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
+  const ConvKernelPart part = {elements, t.depth.count, t.height.count, t.width.count, s.depth.kernel, s.height.kernel, s.width.kernel, t.depth.first, t.height.first, t.width.first};
+  p.launch(p.kernel_in("convolution_trim", "convolution_trim_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(elements, 256)}, 256, 0, p.input(1), weight, part);
+  return weight;
+}
+
+void plan_kind(Planner& p, CUdeviceptr weight, const Problem& problem) {
+  const ConvSizes& s = problem.sizes;
+  const ConvShape& shape = problem.shape;
+  switch (problem.choice.kind) {
+    case ConvKind::each:
+      if (!plan_few(p, weight, s, shape)) plan_each(p, weight, s, conv_each_group(shape));
+      return;
+    case ConvKind::gather: return plan_gather(p, weight, s, shape, conv_gather(p.device.sm_count, shape));
+    case ConvKind::depthwise: return plan_depthwise(p, weight, s, problem.planes);
+    case ConvKind::direct: return plan_direct(p, weight, s, shape, 1);
+    case ConvKind::direct_warp: return plan_direct(p, weight, s, shape, 32);
+    case ConvKind::point: return plan_point(p, weight, s, shape);
+    case ConvKind::product:
+      return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, weight, p.input(0), p.output());
+    case ConvKind::mma: return plan_mma(p, weight, s, packed_axes(s), shape);
+    case ConvKind::wgmma: return plan_wgmma(p, weight, s, problem.packed, shape);
+    case ConvKind::tiles: return plan_tiles(p, weight, s, shape);
+  }
 }
 
 void plan(Planner& p) {
@@ -138,36 +209,17 @@ void plan(Planner& p) {
   for (const int64_t dim : p.spec.dims)
     if (dim >= most / 4) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take extents of less than 2^29.");
   const auto dim = [&](size_t i) { return static_cast<int>(p.dim(i)); };
-  ConvSizes s = {dim(0), dim(1), dim(2), dim(3), dim(4), dim(5), {}, {}, {}};
-  ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
-  bool point = s.stride == 1;
-  for (size_t i = 0; i < 3; i++) {
-    *axes[i] = {dim(6 + 4 * i), dim(7 + 4 * i), dim(8 + 4 * i), dim(9 + 4 * i)};
-    point = point && axes[i]->kernel == 1 && axes[i]->padding == 0;
+  const auto axis = [&](size_t i) { return ConvAxis{dim(i), dim(i + 1), dim(i + 2), dim(i + 3)}; };
+  const ConvSizes whole = {dim(0), dim(1), dim(2), dim(3), dim(4), dim(5), axis(6), axis(10), axis(14)};
+  const int64_t plane = int64_t{whole.depth.output} * whole.height.output * whole.width.output, volume = int64_t{whole.depth.kernel} * whole.height.kernel * whole.width.kernel;
+  if (plane >= most || p.dim(1) / p.dim(3) * volume >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
+  const Problem problem = problem_of(p, whole, true);
+  if (const ConvTrim trim = conv_trim(whole); conv_is_trimmed(whole, trim) && !problem.shape.depthwise) {
+    const Problem trimmed = problem_of(p, conv_trimmed(whole, trim), false);
+    const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;
+    if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, plan_trim(p, whole, trim, elements), trimmed);
   }
-  const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
-  if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
-  ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
-  if (plan_few(p, s, shape)) return;
-  const bool hopper = p.device.major == 9 && p.device.minor == 0 && p.spec.dtype != Dtype::f32;
-  const ConvPacked packed = hopper ? conv_packed(s) : ConvPacked{};
-  if (packed.grain > 0) {
-    shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
-    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + p.spec.tensors[0].elements + p.spec.tensors[1].elements);
-  }
-  const PoolTiling planes = conv_depthwise(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
-  shape.depthwise = planes.blocks > 0;
-  switch (conv_kind(p.device.sm_count, shape)) {
-    case ConvKind::depthwise: return plan_depthwise(p, s, planes);
-    case ConvKind::direct: return plan_direct(p, s, shape, 1);
-    case ConvKind::direct_warp: return plan_direct(p, s, shape, 32);
-    case ConvKind::point: return plan_point(p, s, plane);
-    case ConvKind::product:
-      return launch_product(p, {p.dim(0) * p.dim(3), static_cast<int>(shape.filters), static_cast<int>(plane), static_cast<int>(terms), false, false, p.dim(3)}, p.input(1), p.input(0), p.output());
-    case ConvKind::mma: return plan_mma(p, s, packed_axes(p.spec.dims, s), shape);
-    case ConvKind::wgmma: return plan_wgmma(p, s, packed, shape);
-    case ConvKind::tiles: return plan_tiles(p, s, shape);
-  }
+  plan_kind(p, p.input(1), problem);
 }
 
 const bool registered = [] {

@@ -1,7 +1,7 @@
 // Convolutions that tiles would leave mostly empty: few operations, few filters or channels of a group.
 //   convolution_direct_<t>            a thread, or a warp where sums are long, for each output
 //   convolution_direct_<t>_<F>        the same for the outputs of F filters at one position: what is read of the input serves all of them
-//   convolution_point_<t>_<wide|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of one
+//   convolution_point_<t>_<wide|four|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of four single ones or one
 // Sums in f32, in a fixed order.
 #include "common/arithmetic.cuh"
 #include "common/reduce.cuh"
@@ -98,8 +98,9 @@ __device__ __forceinline__ void direct_filters(const T* __restrict__ x, const T*
   }
 }
 
-// out[p, f, o] = sum over c of weight[p % groups, f, c] * x[p, c, o], for p over images and groups. `across`: threads of a plane; `blocks`: of four filters.
-template <class T, int V>
+// out[p, f, o] = sum over c of weight[p % groups, f, c] * x[p, c, o], for p over images and groups. A thread has W accesses of V positions, `across` of them apart, which
+// is how many threads a plane has; `blocks`: of four filters.
+template <class T, int V, int W>
 __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, int groups, int filters, int channels, long long plane, long long across,
                                       int blocks, long long threads) {
   constexpr int F = 4, U = 4;
@@ -107,18 +108,25 @@ __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restri
   if (thread >= threads) return;
   const long long run = quotient(thread, across), p = quotient(run, blocks), o = (thread - run * across) * V;
   const int f0 = static_cast<int>(run - p * blocks) * F, g = static_cast<int>(p - quotient(p, groups) * groups);
-  const T* source = x + p * channels * plane + o;
+  const T* source = x + p * channels * plane;
   const T* filter[F];
 #pragma unroll
   for (int f = 0; f < F; f++) filter[f] = weight + (static_cast<long long>(g) * filters + min(f0 + f, filters - 1)) * channels;
-  float sum[F][V] = {};
+  // Past the end: the last position again, which is not written.
+  long long at[W];
+#pragma unroll
+  for (int k = 0; k < W; k++) at[k] = min(o + k * across * V, plane - V);
+  float sum[F][W][V] = {};
   for (int c0 = 0; c0 < channels; c0 += U) {
-    float v[U][V], w[U][F];
+    float v[U][W][V], w[U][F];
 #pragma unroll
     for (int u = 0; u < U; u++) {
       const int c = min(c0 + u, channels - 1);  // past the end: a channel that meets a zero
-      if constexpr (V > 1) unpack<T>(load16(source + c * plane), v[u]);
-      else v[u][0] = to_float(source[c * plane]);
+#pragma unroll
+      for (int k = 0; k < W; k++) {
+        if constexpr (V > 1) unpack<T>(load16(source + c * plane + at[k]), v[u][k]);
+        else v[u][k][0] = to_float(source[c * plane + at[k]]);
+      }
 #pragma unroll
       for (int f = 0; f < F; f++) w[u][f] = c0 + u < channels ? to_float(filter[f][c]) : 0.0f;
     }
@@ -127,24 +135,30 @@ __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restri
 #pragma unroll
       for (int f = 0; f < F; f++)
 #pragma unroll
-        for (int j = 0; j < V; j++)
-          if (c0 + u < channels) sum[f][j] = fmaf(v[u][j], w[u][f], sum[f][j]);
+        for (int k = 0; k < W; k++)
+#pragma unroll
+          for (int j = 0; j < V; j++)
+            if (c0 + u < channels) sum[f][k][j] = fmaf(v[u][k][j], w[u][f], sum[f][k][j]);
   }
 #pragma unroll
   for (int f = 0; f < F; f++) {
     if (f0 + f >= filters) break;
-    T* to = out + (p * filters + f0 + f) * plane + o;
-    if constexpr (V > 1) store16(to, pack<T>(sum[f]));
-    else *to = from_float<T>(sum[f][0]);
+    T* to = out + (p * filters + f0 + f) * plane;
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+      if (o + k * across * V >= plane) break;
+      if constexpr (V > 1) store16(to + at[k], pack<T>(sum[f][k]));
+      else to[at[k]] = from_float<T>(sum[f][k][0]);
+    }
   }
 }
 
 }  // namespace
 
-#define POINT(T, name, V)                                                                                                                                                                 \
+#define POINT(T, name, V, W)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) convolution_point_##T##_##name(const T* x, const T* weight, T* out, int groups, int filters, int channels, long long plane, long long across, \
                                                                                    int blocks, long long threads) {                                                                        \
-    point<T, V>(x, weight, out, groups, filters, channels, plane, across, blocks, threads);                                                                                                \
+    point<T, V, W>(x, weight, out, groups, filters, channels, plane, across, blocks, threads);                                                                                                \
   }
 #define DIRECT_FILTERS(T, F)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) convolution_direct_##T##_##F(const T* x, const T* weight, T* out, const ConvSizes s, long long positions, int group, int blocks) {      \
@@ -155,7 +169,7 @@ __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restri
     direct(x, weight, out, s, outputs, group);                                                                                                                                            \
   }                                                                                                                                                                                       \
   DIRECT_FILTERS(T, 2) DIRECT_FILTERS(T, 4) DIRECT_FILTERS(T, 8)                                                                                                                            \
-  POINT(T, wide, LANES<T>) POINT(T, one, 1)
+  POINT(T, wide, LANES<T>, 1) POINT(T, one, 1, 1) POINT(T, four, 1, conv_point_accesses)
 CONVOLUTION(f32)
 CONVOLUTION(f16)
 CONVOLUTION(bf16)

@@ -18,42 +18,51 @@ __device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GR
 }
 
 // Where a packed position lies in a plane of the input, -1 for padding.
-__device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, long long position) {
-  const unsigned row = static_cast<unsigned>(position) / p.padded_width;
-  const int w = static_cast<int>(static_cast<unsigned>(position) - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
+__device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, unsigned position) {
+  const unsigned row = position / p.padded_width;
+  const int w = static_cast<int>(position - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
             d = static_cast<int>(row / p.padded_height) - s.depth.padding;
   const bool inside = static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
   return inside ? (static_cast<long long>(d) * s.height.input + h) * s.width.input + w : -1;
 }
 
+// Where it lies from the channels of the first image on. Positions of `images` follow each other.
+__device__ __forceinline__ long long place_in_images(const ConvSizes& s, const ConvPacking& p, unsigned position, unsigned padded, unsigned all, long long in_plane) {
+  if (position >= all) return -1;
+  const unsigned image = position / padded;
+  const long long place = place_of(s, p, position - image * padded);
+  return place < 0 ? -1 : static_cast<long long>(image) * s.channels * in_plane + place;
+}
+
 // Up to four channels: several positions of a thread, a block apart.
-__device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, long long first, long long padded, long long in_plane) {
+__device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, unsigned first, unsigned padded, unsigned all, long long in_plane) {
   constexpr int U = 4;
   uint16_t v[U][4];
 #pragma unroll
   for (int u = 0; u < U; u++) {
-    const long long position = first + u * THREADS + threadIdx.x, place = position < padded ? place_of(s, p, position) : -1;
+    const long long place = place_in_images(s, p, first + u * THREADS + threadIdx.x, padded, all, in_plane);
 #pragma unroll
     for (int c = 0; c < 4; c++) v[u][c] = place >= 0 && c < p.channels ? source[c * in_plane + place] : uint16_t{0};
   }
 #pragma unroll
   for (int u = 0; u < U; u++)
-    if (const long long position = first + u * THREADS + threadIdx.x; position < padded) store_piece<4>(to + position * 4, v[u]);
+    if (const unsigned position = first + u * THREADS + threadIdx.x; position < all) store_piece<4>(to + static_cast<long long>(position) * 4, v[u]);
 }
 
 // A tile of channels and positions, turned in shared memory.
 template <int GRAIN>
 __device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, int pieces, uint16_t* tile) {
   const int positions = 1 << p.position_bits, pitch = positions + 1, t = threadIdx.x;  // odd, so that pieces of a position lie in different banks
-  const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), image = run / p.tiles_channels;
-  const long long first = static_cast<long long>(block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<long long>(p.padded_depth) * p.padded_height * p.padded_width;
-  const int channel0 = static_cast<int>(run - image * p.tiles_channels) * p.tile_channels;
+  const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), part = run / p.tiles_channels;
+  const unsigned first = (block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<unsigned>(p.padded_depth) * p.padded_height * p.padded_width, all = padded * p.images;
+  const int channel0 = static_cast<int>(run - part * p.tiles_channels) * p.tile_channels;
   const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input;
   // Images of a group after one another, those of a group of the input beside each other.
-  const unsigned group = image / s.batch, of_batch = image - group * s.batch;
-  const uint16_t* source = x + ((static_cast<long long>(of_batch) * s.groups + group) * p.channels + channel0) * in_plane;
-  if constexpr (GRAIN == 4) return pack_few(source, to + image * padded * 4, s, p, first, padded, in_plane);
-  const long long position = first + (t & (positions - 1)), place = position < padded ? place_of(s, p, position) : -1;
+  const unsigned parts = s.batch / p.images, group = part / parts, image = part - group * parts;
+  const uint16_t* source = x + ((static_cast<long long>(image) * s.groups + group) * p.channels + channel0) * in_plane;
+  to += static_cast<long long>(part) * all * pieces * GRAIN;
+  if constexpr (GRAIN == 4) return pack_few(source, to, s, p, first, padded, all, in_plane);
+  const long long place = place_in_images(s, p, first + (t & (positions - 1)), padded, all, in_plane);
   const int channels = place >= 0 ? min(p.tile_channels, p.channels - channel0) : 0;
   source += place;
 #pragma unroll 8
@@ -62,11 +71,11 @@ __device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint1
   const int across = p.tile_channels / GRAIN, piece0 = channel0 / GRAIN;
   for (int i = t; i < across << p.position_bits; i += THREADS) {
     const int at = i / across, piece = i - at * across;
-    if (first + at >= padded || piece0 + piece >= pieces) continue;
+    if (first + at >= all || piece0 + piece >= pieces) continue;
     uint16_t v[GRAIN];
 #pragma unroll
     for (int j = 0; j < GRAIN; j++) v[j] = tile[(piece * GRAIN + j) * pitch + at];
-    store_piece<GRAIN>(to + ((static_cast<long long>(image) * padded + first + at) * pieces + piece0 + piece) * GRAIN, v);
+    store_piece<GRAIN>(to + (static_cast<long long>(first + at) * pieces + piece0 + piece) * GRAIN, v);
   }
 }
 

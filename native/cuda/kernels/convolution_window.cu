@@ -2,6 +2,7 @@
 // neighbouring threads read neighbouring elements, and what lies around a position is computed once for all elements of a row of the kernel.
 // The weights of the F filters lie in shared memory. Sums in f32, in the order of the terms.
 //   convolution_window_<t>_<F>
+//   convolution_window_<t>_<F>_point    kernels of one element: several channels on their way at a time
 //   convolution_window_<t>_<F>_shared   long sums of fewer outputs: the warps of a block share the channels of 32 positions, and their sums are added up in order
 #include "common/vec.cuh"
 #include "convolution.h"
@@ -11,7 +12,7 @@ namespace {
 constexpr int THREADS = 256;
 
 // grid: groups * blocks of F filters * chunks of P * THREADS of the `columns` outputs of a filter over all images. Shared memory: [terms][F].
-template <int F, int P, class T>
+template <int F, int P, bool POINT, class T>
 __device__ __forceinline__ void window(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, long long columns, int blocks, int chunks) {
   extern __shared__ float weights[];
   const int in_group = s.channels / s.groups, filters = s.filters / s.groups, kernel = s.depth.kernel * s.height.kernel * s.width.kernel, terms = in_group * kernel;
@@ -40,7 +41,31 @@ __device__ __forceinline__ void window(const T* __restrict__ x, const T* __restr
   __syncthreads();
   float sum[P][F] = {};
   const float* w = weights;
-  for (int c = 0; c < in_group; c++)
+  int c = 0;
+  if constexpr (POINT) {
+    constexpr int U = 4;
+    const T* at[P];
+    bool inside[P];
+#pragma unroll
+    for (int p = 0; p < P; p++) {
+      inside[p] = static_cast<unsigned>(d0[p]) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h0[p]) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(w0[p]) < static_cast<unsigned>(s.width.input);
+      at[p] = source[p] + (static_cast<long long>(d0[p]) * s.height.input + h0[p]) * s.width.input + w0[p];
+    }
+    for (; c + U <= in_group; c += U) {
+      float v[U][P];
+#pragma unroll
+      for (int u = 0; u < U; u++)
+#pragma unroll
+        for (int p = 0; p < P; p++) v[u][p] = inside[p] ? to_float(at[p][(c + u) * in_plane]) : 0.0f;
+#pragma unroll
+      for (int u = 0; u < U; u++, w += F)
+#pragma unroll
+        for (int f = 0; f < F; f++)
+#pragma unroll
+          for (int p = 0; p < P; p++) sum[p][f] = fmaf(w[f], v[u][p], sum[p][f]);
+    }
+  }
+  for (; c < in_group; c++)
     for (int kd = 0; kd < s.depth.kernel; kd++)
       for (int kh = 0; kh < s.height.kernel; kh++) {
         const T* row[P];
@@ -128,10 +153,11 @@ __device__ __forceinline__ void window_shared(const T* __restrict__ x, const T* 
   extern "C" __global__ void __launch_bounds__(THREADS) convolution_window_##T##_##F##_shared(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
     window_shared<F>(x, weight, out, s, columns, blocks, chunks);                                                                                                                          \
   }
-#define WINDOW(T, F, P, BLOCKS)                                                                                                                                                           \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_window_##T##_##F(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
-    window<F, P>(x, weight, out, s, columns, blocks, chunks);                                                                                                                             \
+#define WINDOW_AS(T, F, P, BLOCKS, POINT, NAME)                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_window_##T##_##F##NAME(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
+    window<F, P, POINT>(x, weight, out, s, columns, blocks, chunks);                                                                                                                       \
   }
+#define WINDOW(T, F, P, BLOCKS) WINDOW_AS(T, F, P, BLOCKS, false, ) WINDOW_AS(T, F, P, BLOCKS, true, _point)
 #define WINDOWS(T) WINDOW(T, 1, 4, 4) WINDOW(T, 2, 2, 4) WINDOW(T, 4, 2, 4) WINDOW(T, 8, 2, 3) WINDOW_SHARED(T, 1) WINDOW_SHARED(T, 2) WINDOW_SHARED(T, 4) WINDOW_SHARED(T, 8)
 WINDOWS(f32)
 WINDOWS(f16)

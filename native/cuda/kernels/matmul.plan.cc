@@ -1,19 +1,24 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
 //   matmul_few      few multiplications
+//   matmul_narrow   m or n of a few elements and a short k
 //   matmul_skinny   m or n of a few elements
-//   matmul_shallow  k of a few elements, and a large result
+//   matmul_shallow, matmul_shallow_f32  k of a few elements, and a large result
+//   matmul_each     other narrow results of a short k
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
+//   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
-//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k
+//   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k, or with a large operand that few blocks use
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it; a kernel file for each dtype
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
+#include "matmul/each.h"
 #include "matmul/f32.h"
 #include "matmul/few.h"
 #include "matmul/launch.h"
+#include "matmul/narrow.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
 #include "matmul/small.h"
@@ -56,11 +61,20 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
-void launch_skinny(Planner& p, const ProductShape& s) {
-  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  const SkinnyPlan plan = skinny_plan(p.device.sm_count, bytes, s);
+// tf32 takes the kernels of f32 where tensor cores gain nothing.
+std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
+
+// Narrow results of a short k by matmul_each.
+void launch_each(Planner& p, const ProductShape& s) {
+  const int64_t threads = s.batch * up(s.m, each_rows) * s.n;
+  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p)), {ceil_div(threads, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b),
+           static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(threads));
+}
+
+// What kernels of a long matrix and a few vectors take; `sides` says which is which.
+SkinnyArguments skinny_arguments(Planner& p, const ProductShape& s, const SkinnyPlan& sides) {
   SkinnyArguments a = {};
-  const bool few_columns = plan.columns_are_few;
+  const bool few_columns = sides.columns_are_few;
   const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
   a.matrix = p.input(few_columns ? 0 : 1);
   a.vectors = p.input(few_columns ? 1 : 0);
@@ -77,6 +91,26 @@ void launch_skinny(Planner& p, const ProductShape& s) {
   a.vectors_few = k_is_first ? 1 : s.k;
   a.out_length = few_columns ? s.n : 1;
   a.out_few = few_columns ? 1 : s.n;
+  return a;
+}
+
+// Of the kernels for `sides`: <t>_<S>_<wide|one>.
+std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scalar_dtype(p) + "_" + std::to_string(sides.vectors) + (sides.wide ? "_wide" : "_one"); }
+
+void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.parts = plan.parts;
+  a.tiles = plan.tiles;
+  const bool rows = plan.sides.k_contiguous;
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
+  if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
+  else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
+}
+
+void launch_skinny(Planner& p, const ProductShape& s) {
+  const SkinnyPlan plan = skinny_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  SkinnyArguments a = skinny_arguments(p, s, plan);
   a.share = plan.share;
   a.tiles = plan.tiles;
   const int64_t cells = plan.tiles * s.batch;
@@ -84,8 +118,7 @@ void launch_skinny(Planner& p, const ProductShape& s) {
     a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
     a.counters = p.workspace(cells * 4);
   }
-  const std::string dtype = p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype();
-  p.launch(p.kernel_in("matmul_skinny", std::string(plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + dtype + "_" + std::to_string(plan.vectors) + (plan.wide ? "_wide" : "_one")), {cells, plan.splits}, 256, 0, a);
+  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
 }
 
 // An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
@@ -189,11 +222,12 @@ void launch_f32(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
-// A 16-bit product by matmul_small.
-void launch_small(Planner& p, const Product& product) {
+void launch_f32_small(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, small_tile));
-  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + layout_of(s)), {s.batch * tiles_m * tiles_n}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
+  const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
+  const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
+  p.launch(p.kernel_in("matmul_f32_small", "matmul_f32_small_" + layout_of(s), shared), {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
            static_cast<int>(s.batch_a));
 }
 
@@ -207,26 +241,49 @@ bool launch_few(Planner& p, const Product& product) {
   const auto whole = [](int64_t n) { return static_cast<int>(n); };
   const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
                         s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
-  p.launch(p.kernel_in("matmul_few", "matmul_few_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype()) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+  p.launch(p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
   return true;
 }
 
-void launch_shallow(Planner& p, const ProductShape& s) {
-  const bool wide = s.n % lanes_of(p) == 0;
-  const ShallowPairs pairs = !wide && dtype_bytes(p.spec.dtype) == 2 ? shallow_pairs(s.m, s.n) : ShallowPairs{};
-  const int64_t across = wide ? s.n / lanes_of(p) : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
+// A 16-bit product by matmul_small with blocks of `side` x `side` results.
+void launch_small(Planner& p, const Product& product, int side) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, side)), tiles_n = static_cast<int>(ceil_div(s.n, side));
+  const int64_t tiles = s.batch * tiles_m * tiles_n, splits = side == small_tile ? 1 : middle_splits(p.device.sm_count, s);
+  const CUdeviceptr shares = shares_of(p, product.results(), splits);
+  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_" + std::to_string(side) + "_" + layout_of(s)), {tiles * splits}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
+           static_cast<int>(splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), splits);
+}
+
+void launch_shallow_16(Planner& p, const ProductShape& s) {
+  const bool wide = s.n % 8 == 0;
+  const ShallowPairs pairs = wide ? ShallowPairs{} : shallow_pairs(s.m, s.n);
+  const int64_t across = wide ? s.n / 8 : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
   const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
   p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
            static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
+}
+
+void launch_shallow_f32(Planner& p, const ProductShape& s) {
+  const ShallowPlan plan = shallow_plan(p.device.sm_count, s);
+  p.launch(p.kernel_in("matmul_shallow_f32", "matmul_shallow_f32_" + std::to_string(plan.k) + (plan.wide ? "_wide" : "_one")), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
+           static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), plan.across);
 }
 
 void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool tf32 = p.spec.dtype == Dtype::tf32;
+  const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
-  if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
-  else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.batch, s.m, s.n, s.k, static_cast<long long>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
+  if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
+  else if (bytes == 4 && is_shallow_f32(s, tf32)) launch_shallow_f32(p, s);
+  else if (bytes == 2 && is_shallow_16(s)) launch_shallow_16(p, s);
+  else if (is_each(s, bytes)) launch_each(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -237,11 +294,15 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   if (launch_few(p, product)) return;
   if (p.spec.dtype == Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && f32_plan(p.device.sm_count, s).rows > 0)
     launch_f32(p, product);
+  else if (p.spec.dtype == Dtype::f32 && is_f32_small(p.device.sm_count, s))
+    launch_f32_small(p, product);
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
+  else if (p.spec.dtype != Dtype::tf32 && is_middle(p.device.sm_count, s))
+    launch_small(p, product, middle_tile);
   else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))
-    launch_small(p, product);
+    launch_small(p, product, small_tile);
   else if (p.device.major == 9 && p.device.minor == 0 && wgmma_pays(s, p.spec.dtype == Dtype::tf32))
     launch_wgmma(p, product);
   else
@@ -252,7 +313,7 @@ CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return spl
 
 void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
   if (splits == 1) return;
-  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
+  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + scalar_dtype(p)), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
            static_cast<int>(splits))
       .early(p.device);
 }

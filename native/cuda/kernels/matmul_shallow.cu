@@ -1,9 +1,9 @@
-// matmul with a k of up to 8, bound by the bytes of the result: a thread has 16 bytes (wide), pairs of 16-bit elements or one element of a few
+// matmul in 16 bits with a k of up to 8, bound by the bytes of the result: a thread has 16 bytes (wide), pairs of 16-bit elements or one element of a few
 // rows. Sums in f32, in the order of k.
 //   matmul_shallow_<t>_<wide|one|pairs_<rows>>   matmul/shallow.h says when
 #include "common/arithmetic.cuh"
 #include "common/vec.cuh"
-#include "matmul/shallow.h"
+#include "matmul/sizes.h"
 
 namespace {
 
@@ -101,7 +101,6 @@ __device__ __forceinline__ void shallow_pairs(const T* __restrict__ a, const T* 
   }
 #define SHALLOW(T) KERNEL(shallow, T, wide, LANES<T>, opscope::cuda::shallow_rows) KERNEL(shallow, T, one, 1, opscope::cuda::shallow_rows)
 #define PAIRS(T) KERNEL(shallow_pairs, T, pairs_8, 1, 8) KERNEL(shallow_pairs, T, pairs_4, 2, 4)
-SHALLOW(f32)
 SHALLOW(f16)
 SHALLOW(bf16)
 PAIRS(f16)

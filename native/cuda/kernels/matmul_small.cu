@@ -1,22 +1,22 @@
-// matmul of f16 and bf16 of a few tiles and a short k, whatever the alignment of rows (matmul/small.h says when it is used). A call of that size waits for memory
-// more than it works: a block has 32 x 32 results, all its loads of 256 of k are on their way together, its eight warps take every eighth 16 of k each, and what
-// they have is added up in shared memory, in the order of the warps. `a` repeats after `batches_a` products.
-//   matmul_small_<dtype>_<layout>   layout as in matmul_mma.cu
+// matmul of f16 and bf16 whatever the alignment of rows, where copies of operands would not pay (matmul/small.h says when it is used). Such a call waits for memory
+// more than it works: a block has a square of results, all its loads of a stage of k are on their way together, each of its eight warps has 32 x 32 results and a part
+// of the stage, and parts are added up in shared memory, in the order of the warps. `a` repeats after `batches_a` products; blocks may take shares of k.
+//   matmul_small_<dtype>_<side>_<layout>   side: 32 results and 256 of k, or 64 and 128; layout as in matmul_mma.cu
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
-#include "matmul/small.h"
+#include "matmul/sizes.h"
 
 namespace {
 
-constexpr int SIDE = opscope::cuda::small_tile, KC = opscope::cuda::small_k, WARPS = 8;
+constexpr int WARPS = 8;
 
 // SIDE rows of an operand by KC of k, as ldmatrix wants them: rows of k, or of SIDE elements, spaced so that eight of them meet different banks.
-template <class T, bool KMAJOR>
+template <class T, int SIDE, bool KMAJOR>
 struct Panel {
-  static constexpr int PITCH = KMAJOR ? KC * 2 + 16 : SIDE * 2 + 16, LINES = KMAJOR ? SIDE : KC, BYTES = PITCH * LINES;
-  static constexpr int EACH = KMAJOR ? SIDE * (KC / 64) / WARPS : KC / 2 / WARPS;  // rounds of a warp: 64 elements of one line, or 32 of each of two
-  static_assert(SIDE == 32);
+  static constexpr int KC = opscope::cuda::small_stage<SIDE>, PITCH = KMAJOR ? KC * 2 + 16 : SIDE * 2 + 16, LINES = KMAJOR ? SIDE : KC, BYTES = PITCH * LINES;
+  // Rounds of a warp: 64 elements of one line, or 32 of each of two.
+  static constexpr int ACROSS = KMAJOR || SIDE == 64 ? 32 : 16, DOWN = 32 / ACROSS, PARTS = KMAJOR ? KC / 64 : 1, EACH = LINES * PARTS / DOWN / WARPS;
 
   // `rows`, `k`: what the operand has from this panel's first on; `pitch`: elements between lines.
   static __device__ __forceinline__ void load(char* to, const T* from, long long pitch, int rows, int k) {
@@ -25,8 +25,8 @@ struct Panel {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       uint32_t w[EACH / 2][2];
-      const auto line_of = [&](int i) { return KMAJOR ? (i * WARPS + warp) / (KC / 64) : (i * WARPS + warp) * 2 + lane / 16; };
-      const auto column_of = [&](int i) { return KMAJOR ? (i * WARPS + warp) % (KC / 64) * 64 + lane * 2 : lane % 16 * 2; };
+      const auto line_of = [&](int i) { return (i * WARPS + warp) / PARTS * DOWN + lane / ACROSS; };
+      const auto column_of = [&](int i) { return (i * WARPS + warp) % PARTS * 64 + lane % ACROSS * 2; };
       // The words that hold two neighbours: one, or two where rows start in the middle of a word.
 #pragma unroll
       for (int j = 0; j < EACH / 2; j++) {
@@ -58,32 +58,35 @@ struct Panel {
   }
 };
 
-template <class T, bool TRANS_A, bool TRANS_B>
-__device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) {
-  using A = Panel<T, !TRANS_A>;
-  using B = Panel<T, TRANS_B>;
-  constexpr int SUMS = SIDE * SIDE * 4 * WARPS;
+template <class T, int SIDE, bool TRANS_A, bool TRANS_B>
+__device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
+  using A = Panel<T, SIDE, !TRANS_A>;
+  using B = Panel<T, SIDE, TRANS_B>;
+  // Squares of 32 x 32 in the tile, and the warps that share each of them.
+  constexpr int KC = A::KC, QUADS = SIDE / 32 * (SIDE / 32), SLICES = WARPS / QUADS, SUMS = 32 * 32 * 4 * WARPS;
   __shared__ __align__(16) char shared[A::BYTES + B::BYTES > SUMS ? A::BYTES + B::BYTES : SUMS];
-  const int tiles = tiles_m * tiles_n, batch = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int tiles = tiles_m * tiles_n, split = blockIdx.x % splits, batch = blockIdx.x / splits / tiles, batches = gridDim.x / splits / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int quad = warp % QUADS, slice = warp / QUADS, quad_m = quad / (SIDE / 32) * 32, quad_n = quad % (SIDE / 32) * 32;
   int tm, tn;
-  tile_of(blockIdx.x % tiles, tiles_m, tiles_n, tm, tn);
+  tile_of(blockIdx.x / splits % tiles, tiles_m, tiles_n, tm, tn);
   const int m0 = tm * SIDE, n0 = tn * SIDE;
   a += static_cast<long long>(batch % batches_a) * m * k;
   b += static_cast<long long>(batch) * k * n;
   float sums[2][4][4] = {};
-  for (int k0 = 0; k0 < k; k0 += KC) {
-    if (k0 > 0) __syncthreads();
+  const int stages = (k + KC - 1) / KC, each = (stages + splits - 1) / splits, first = split * each * KC, end = min(k, first + each * KC);
+  for (int k0 = first; k0 < end; k0 += KC) {
+    if (k0 > first) __syncthreads();
     A::load(shared, TRANS_A ? a + static_cast<long long>(k0) * m + m0 : a + static_cast<long long>(m0) * k + k0, TRANS_A ? m : k, m - m0, k - k0);
     B::load(shared + A::BYTES, TRANS_B ? b + static_cast<long long>(n0) * k + k0 : b + static_cast<long long>(k0) * n + n0, TRANS_B ? k : n, n - n0, k - k0);
     __syncthreads();
 #pragma unroll
-    for (int step = warp; step < KC / 16; step += WARPS) {
+    for (int step = slice; step < KC / 16; step += SLICES) {
       if (k0 + step * 16 >= k) break;
       uint32_t fa[2][4], fb[2][4];
 #pragma unroll
       for (int i = 0; i < 2; i++) {
-        A::template fragment<true>(fa[i], shared, i * 16, step, lane);
-        B::template fragment<false>(fb[i], shared + A::BYTES, i * 16, step, lane);
+        A::template fragment<true>(fa[i], shared, quad_m + i * 16, step, lane);
+        B::template fragment<false>(fb[i], shared + A::BYTES, quad_n + i * 16, step, lane);
       }
 #pragma unroll
       for (int i = 0; i < 2; i++)
@@ -100,37 +103,43 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
 #pragma unroll
       for (int half = 0; half < 2; half++) parts[(warp * 16 + (i * 4 + j) * 2 + half) * 32 + lane] = make_float2(sums[i][j][half * 2], sums[i][j][half * 2 + 1]);
   __syncthreads();
-  c += static_cast<long long>(batch) * m * n;
 #pragma unroll
-  for (int p = warp; p < 16; p += WARPS) {
+  for (int p = warp; p < 16 * QUADS; p += WARPS) {
     float2 total = parts[p * 32 + lane];
 #pragma unroll
-    for (int w = 1; w < WARPS; w++) {
-      const float2 v = parts[(w * 16 + p) * 32 + lane];
+    for (int w = 1; w < SLICES; w++) {
+      const float2 v = parts[(w * QUADS * 16 + p) * 32 + lane];
       total.x += v.x, total.y += v.y;
     }
-    const int row = m0 + p / 8 * 16 + p % 2 * 8 + lane / 4, column = n0 + p / 2 % 4 * 8 + lane % 4 * 2;
+    const int of = p / 16, row = m0 + of / (SIDE / 32) * 32 + p % 16 / 8 * 16 + p % 2 * 8 + lane / 4, column = n0 + of % (SIDE / 32) * 32 + p / 2 % 4 * 8 + lane % 4 * 2;
     if (row >= m || column >= n) continue;
-    T* out = c + static_cast<long long>(row) * n + column;
-    if (n % 2 == 0) {
-      *reinterpret_cast<uint32_t*>(out) = pack_pair(total.x, total.y, T());
+    const long long at = (static_cast<long long>(batch) * m + row) * n + column;
+    if (splits > 1) {
+      float* out = shares + static_cast<long long>(split) * batches * m * n + at;
+      out[0] = total.x;
+      if (column + 1 < n) out[1] = total.y;
+    } else if (n % 2 == 0) {
+      *reinterpret_cast<uint32_t*>(c + at) = pack_pair(total.x, total.y, T());
     } else {
-      out[0] = from_float<T>(total.x);
-      if (column + 1 < n) out[1] = from_float<T>(total.y);
+      c[at] = from_float<T>(total.x);
+      if (column + 1 < n) c[at + 1] = from_float<T>(total.y);
     }
   }
 }
 
 }  // namespace
 
-#define MATMUL(T, LAYOUT, TA, TB)                                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256) matmul_small_##T##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) { \
-    matmul<T, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches_a);                                                                                                \
+#define MATMUL(T, SIDE, LAYOUT, TA, TB)                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256, SIDE == 32 ? 1 : 2)                                                                                                                  \
+      matmul_small_##T##_##SIDE##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) { \
+    matmul<T, SIDE, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                              \
   }
-#define MATMUL_LAYOUTS(T)       \
-  MATMUL(T, nn, false, false)   \
-  MATMUL(T, nt, false, true)    \
-  MATMUL(T, tn, true, false)    \
-  MATMUL(T, tt, true, true)
-MATMUL_LAYOUTS(f16)
-MATMUL_LAYOUTS(bf16)
+#define MATMUL_LAYOUTS(T, SIDE)     \
+  MATMUL(T, SIDE, nn, false, false) \
+  MATMUL(T, SIDE, nt, false, true)  \
+  MATMUL(T, SIDE, tn, true, false)  \
+  MATMUL(T, SIDE, tt, true, true)
+MATMUL_LAYOUTS(f16, 32)
+MATMUL_LAYOUTS(bf16, 32)
+MATMUL_LAYOUTS(f16, 64)
+MATMUL_LAYOUTS(bf16, 64)

@@ -3,6 +3,7 @@
 // attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
+#include "common/early.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -106,6 +107,7 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
   const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
   if (row >= s.batch_heads * s.queries) return;
   const int lane = threadIdx.x % 32;
+  wait_for_last();
   const Shares first(shares, s, row, 0);
   const auto [top, total] = all_of(first, s.splits, lane);
   for (int c = lane; c < s.dim; c += 32) {
@@ -123,6 +125,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
   __shared__ float parts[WARPS][32];
   const long long row = blockIdx.x;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  wait_for_last();
   const Shares first(shares, s, row, 0);
   const auto [top, total] = all_of(first, s.splits, lane);
   for (int from = 0; from < s.dim; from += 32) {

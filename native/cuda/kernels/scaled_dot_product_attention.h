@@ -33,10 +33,22 @@ inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
   return vectors;
 }
 
-// Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else a block goes on from one to the next.
+// Keys of each group of eight threads on their way at a time, where a thread has `vectors` of them.
+constexpr int attention_few_together(int vectors) { return vectors <= 1 ? 4 : vectors == 2 ? 2 : 1; }
+// Queries of a block whose warps have one each.
+constexpr int attention_few_rows = 4;
+// Warps for a query and a share of its keys: one where keys are few and queries enough for all multiprocessors, 16 where queries are few, so that fewer shares are joined.
+inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vectors) {
+  const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
+  if ((rows >= sm_count * 8ll && seen <= 128) || (rows >= sm_count * 2ll && seen <= 16)) return 1;
+  return rows * 2 <= sm_count && seen > 16 * attention_few_together(vectors) ? 16 : 4;
+}
+
+// Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else, and where all are short, a block goes on from one to
+// the next, whose keys and values are on their way before.
 inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
-  constexpr long long most = (1ll << 31) - 1;
-  const long long wanted = s.causal ? most : sm_count;
+  constexpr long long most = (1ll << 31) - 1, short_keys = 512;
+  const long long wanted = s.causal && attention_keys_seen(s) > short_keys ? most : sm_count;
   return cells < wanted ? cells : wanted;
 }
 
@@ -61,6 +73,9 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   constexpr AttentionTile tiles[] = {{32, 192, 128}, {64, 192, 128}, {96, 128, 128}, {128, 128, 128}, {192, 128, 96}, {256, 128, 80}};
   for (AttentionTile tile : tiles) {
     if (s.dim > tile.dim) continue;
+    // Few keys leave most of a tile empty: tiles of attention_mma.cu are smaller, and twice as many, which pays for small heads, and where the GPU is done with them at once.
+    constexpr long long few_keys = 64, small_dim = 16;
+    if (attention_keys_seen(s) <= few_keys && (s.dim <= small_dim || s.batch_heads * ((s.queries + 127) / 128) <= sm_count * 2ll)) return {};
     // Tiles of fewer queries, where the GPU is done with them sooner; a query costs a sixth more there.
     const auto time = [&](int queries) { return (s.batch_heads * ((s.queries + queries - 1) / queries) + sm_count - 1) / sm_count * queries; };
     if (tile.queries == 192 && time(128) * 7 < time(192) * 6) tile.queries = 128;

@@ -25,8 +25,8 @@ CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_
 void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
   if (sizes.splits == 1) return;
   const int64_t rows = sizes.batch_heads * sizes.queries;
-  if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes);
-  else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
+  if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes).early(p.device);
+  else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes).early(p.device);
 }
 
 // `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.
@@ -34,6 +34,16 @@ void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
   const CUdeviceptr shares = split_keys(p, sizes, blocks, keys);
   p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  join_shares(p, sizes, shares);
+}
+
+// A few queries of a head (attention_few.cu).
+void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
+  const int warps = attention_few_warps(p.device.sm_count, sizes, vectors);
+  const int64_t rows = sizes.batch_heads * sizes.queries;
+  const CUfunction kernel = p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(warps));
+  const CUdeviceptr shares = warps == 1 ? 0 : split_keys(p, sizes, rows, warps == 4 ? 64 : 32 * attention_few_together(vectors), warps == 4 ? 4 : 12);
+  p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
   join_shares(p, sizes, shares);
 }
 
@@ -65,15 +75,15 @@ void plan_mma(Planner& p, const AttentionSizes& sizes) {
 void plan(Planner& p) {
   const int64_t group = p.dim(1) / p.dim(2);
   AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1};
-  // The queries of heads that share their keys lie together: where they are few, they share a block as well.
-  if (group > 1 && sizes.queries < 64) {
+  // The queries of heads that share their keys lie together: where they are few, or all see the same keys, they share blocks as well.
+  if (group > 1 && (sizes.queries < 64 || !sizes.causal)) {
     sizes.batch_heads /= group;
     sizes.heads = sizes.kv_heads;
     sizes.queries *= group;
+    if (!sizes.causal) sizes.period = sizes.queries;
   }
   const auto lanes = static_cast<int>(16 / dtype_bytes(p.spec.dtype));
-  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0)
-    return launch_attention(p, sizes, 1, 64, 128, p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors)), 0);
+  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0) return plan_few(p, sizes, vectors);
   if (p.spec.dtype == Dtype::f32) {
     // Tensor cores, three products for one (attention_f32.cu).
     const AttentionTile tile = attention_f32_tile(p.device.sm_count, sizes);

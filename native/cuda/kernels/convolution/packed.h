@@ -89,10 +89,13 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   k.padded_depth = static_cast<int>(depth), k.padded_height = static_cast<int>(height), k.padded_width = static_cast<int>(width);
   k.tiles_channels = static_cast<int>(up(c.pieces * grain, 64));
   k.tile_channels = static_cast<int>(up(c.pieces, k.tiles_channels) * grain);
+  // Small images share tiles. Others have their own, which then start on a line of memory where rows do.
+  constexpr int64_t small = 1 << 14;
+  k.images = padded < small ? s.batch : 1;
   // Few channels need no shared memory.
-  k.position_bits = grain == 4 ? 10 : conv_position_bits(padded, k.tile_channels);
-  k.tiles_positions = up(padded, int64_t{1} << k.position_bits);
-  k.input_blocks = images * k.tiles_channels * k.tiles_positions;
+  k.position_bits = grain == 4 ? 10 : conv_position_bits(padded * k.images, k.tile_channels);
+  k.tiles_positions = up(padded * k.images, int64_t{1} << k.position_bits);
+  k.input_blocks = images / k.images * k.tiles_channels * k.tiles_positions;
   // Several small filters of a block, or some channels of one.
   constexpr int64_t most_elements = 8192, few_elements = 2048;
   const bool whole = channels * taps <= most_elements;

@@ -16,6 +16,8 @@ struct ConvShape {
   int64_t channels = 1;  // of a group
   bool depthwise = false;  // single planes that convolution_depthwise.cu has a kernel for (convolution/depthwise.h)
   int64_t packed_terms = 0, packed_bytes = 0;  // elements of a packed sum, 0 where it cannot be packed (convolution/packed.h); what packing reads and writes
+  int64_t largest = 0, bytes = 0;  // elements of a tensor; of all tensors
+  int64_t element_bytes = 4;
   int64_t outputs() const { return columns * filters * groups; }
 };
 

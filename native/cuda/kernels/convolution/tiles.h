@@ -4,11 +4,15 @@
 #include <string_view>
 
 #include "../matmul/shape.h"
+#include "each.h"
+#include "gather.h"
 #include "shape.h"
 
 namespace opscope::cuda {
 
 enum class ConvKind {
+  each,         // a few lanes for each output (convolution_each.cu)
+  gather,       // blocks that gather what they need into shared memory (convolution_gather.cu)
   depthwise,    // tiles of planes (convolution_depthwise.cu)
   direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
   direct_warp,  // a warp for each output
@@ -109,20 +113,20 @@ inline ConvTiling conv_wgmma_tiling(int sm_count, ConvShape c) {
   return best;
 }
 
-// Of the kernels without tiles: microseconds of a thread, of each term of its sum and of each term of each filter beyond what is read for all of them, and of a term
-// where nothing else is to be done.
+// Of the kernels without tiles: microseconds of a launch, of a thread, of each term of its sum and of each term of each filter beyond what is read for all of them, and
+// of a term where nothing else is to be done. Fitted to 442 launches on an H200.
 struct ConvThreads {
-  double thread, term, product, latency;
+  double launch, thread, term, product, latency;
 };
-constexpr ConvThreads conv_window_cost = {1.4e-5, 5.1e-7, 8.4e-8, 0.17}, conv_direct_cost = {1.9e-5, 1.1e-6, 1.5e-6, 0.11}, conv_warp_cost = {2.8e-5, 2.1e-6, 4.4e-7, 0.1},
-                      conv_shared_cost = {1.8e-5, 1.6e-6, 3.2e-8, 0.07};
+constexpr ConvThreads conv_window_cost = {5.6, 1.11e-5, 6.5e-7, 7.9e-8, 0.4}, conv_direct_cost = {5, 2.06e-5, 1.14e-6, 1.47e-6, 0.13}, conv_warp_cost = {4.6, 3.04e-5, 1.85e-6, 8.8e-7, 0.22},
+                      conv_shared_cost = {5.3, 1.73e-5, 5.5e-7, 2.6e-7, 0.15}, conv_point_wide_cost = {4.2, 1.92e-5, 3.05e-6, 0, 1.07}, conv_point_four_cost = {3.6, 2.05e-5, 8.44e-6, 0, 1.64}, conv_point_one_cost = {3.6, 1e-5, 3e-6, 0, 1.4};
 
 // group: threads of an output, 1 or 32.
 inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
   const int together = conv_filters_together(sm_count, c, group), shared = conv_filters_together(sm_count, c, 8);
   const auto cost = [&](const ConvThreads& t, int filters, int64_t positions, int64_t lanes, int64_t terms) {
     const double threads = static_cast<double>(up(c.columns, positions) * positions * c.groups * up(c.filters, filters) * lanes) * 132 / sm_count, sum = static_cast<double>(terms);
-    return conv_launch + std::hypot(threads * (t.thread + sum * (t.term + filters * t.product)), sum * t.latency);
+    return t.launch + std::hypot(threads * (t.thread + sum * (t.term + filters * t.product)), sum * t.latency);
   };
   if (group == 1 && conv_takes_window(sm_count, c, together)) return cost(conv_window_cost, together, together == 1 ? 1024 : 512, 1, c.terms);
   if (group == 1) return cost(conv_direct_cost, together, 1, 1, c.terms);
@@ -130,27 +134,58 @@ inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
   return cost(conv_warp_cost, together, 1, 32, up(c.terms, 32));
 }
 
-// A thread of `point` reads four terms of its sum at a time, each from another line of memory: about 1.5 us where nothing else hides it (f16 13x1024x113, 3 filters: 256 times,
-// 406 us). Whether that is far longer than the traffic takes, at 23 KB in a microsecond for each multiprocessor.
-inline bool conv_point_waits(int sm_count, const ConvShape& c) {
-  const double waiting = 1.5 * static_cast<double>(up(c.terms, 4)), traffic = static_cast<double>(c.columns * c.groups) * static_cast<double>(c.terms) * 2 / (23e3 * sm_count);
-  return waiting > 20 + 4 * traffic;
+// Positions of a thread with four filters of a kernel of one element: 16 bytes, or a few single ones where enough threads are left.
+inline int64_t conv_point_positions(int sm_count, const ConvShape& c) {
+  if (const int64_t lanes = 16 / c.element_bytes; c.plane % lanes == 0) return lanes;
+  return c.columns * c.groups * up(c.filters, 4) >= int64_t{conv_point_accesses} * 512 * sm_count ? conv_point_accesses : 1;
 }
 
-inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
-  const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
-  constexpr double few_products = 1e7;
-  constexpr int64_t narrow = 16, least_plane = 64;
-  if (c.depthwise) return ConvKind::depthwise;
-  if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products) && !conv_point_waits(sm_count, c)) return ConvKind::point;
-  if (c.point && c.plane >= least_plane) return ConvKind::product;
-  const bool mma = c.tensor_cores && c.terms >= 8;
-  const double thread = conv_threads_cost(sm_count, c, 1), warp = conv_threads_cost(sm_count, c, 32), tiles = (mma ? conv_mma_tiling(sm_count, c) : conv_tiling(sm_count, c)).cost;
-  if (c.packed_terms > 0 && conv_wgmma_tiling(sm_count, c).cost < std::min({thread, warp, tiles})) return ConvKind::wgmma;
-  // Tiles in f32 of 16-bit types are for what neither tensor cores nor threads serve.
-  if (c.tensor_cores && !mma && (c.terms <= 4 || products < few_products)) return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
-  if (tiles < std::min(thread, warp)) return mma ? ConvKind::mma : ConvKind::tiles;
-  return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
+// It reads four terms of its sum at a time, each from another line of memory.
+inline double conv_point_cost(int sm_count, const ConvShape& c) {
+  const int64_t positions = conv_point_positions(sm_count, c);
+  const ConvThreads& t = positions == 1 ? conv_point_one_cost : c.plane % (16 / c.element_bytes) == 0 ? conv_point_wide_cost : conv_point_four_cost;
+  const double threads = static_cast<double>(c.columns * c.groups * up(c.filters, 4)) / static_cast<double>(positions) * 132 / sm_count;
+  return t.launch + std::hypot(threads * (t.thread + static_cast<double>(c.terms) * t.term), static_cast<double>(up(c.terms, 4)) * t.latency);
 }
+
+// About what a batched product takes, which has a choice of kernels of its own: multiply-adds of whole tiles, or bytes.
+inline double conv_product_cost(int sm_count, const ConvShape& c) {
+  const bool wide = c.plane * c.element_bytes % 16 == 0;
+  const double rate = (c.element_bytes == 4 ? 1.4e5 : wide ? 1.9e6 : 2e5) * sm_count, bytes = c.element_bytes == 2 && wide ? 3e6 : 1e6;
+  const double tiles = static_cast<double>(c.columns / c.plane * c.groups) * static_cast<double>(up(c.filters, 64) * up(c.plane, 64)) * 4096, terms = static_cast<double>(up(c.terms, 16) * 16);
+  return 5.6 + std::hypot(tiles * terms / rate, static_cast<double>(c.bytes) / bytes);
+}
+
+struct ConvChoice {
+  ConvKind kind;
+  double cost;
+};
+
+// The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
+inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
+  constexpr int64_t narrow = 16, least_plane = 32;
+  ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
+  const auto consider = [&](ConvKind kind, double cost) {
+    if (cost > 0 && cost < best.cost) best = {kind, cost};
+  };
+  if (c.depthwise) best = {ConvKind::depthwise, 5.2 + static_cast<double>(c.bytes) / 2e6};
+  consider(ConvKind::each, conv_each_cost(sm_count, c));
+  if (c.depthwise) return best;
+  consider(ConvKind::gather, conv_gather(sm_count, c).cost);
+  consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
+  if (c.point && c.plane >= least_plane) {
+    consider(ConvKind::point, conv_point_cost(sm_count, c));
+    // What lies in memory as the product's kernels read it.
+    if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
+  }
+  if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, conv_mma_tiling(sm_count, c).cost + 1.6);
+  // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
+  if (c.element_bytes == 4) consider(ConvKind::tiles, 3.5 + 0.9 * conv_tiling(sm_count, c).cost);
+  else if (!c.tensor_cores) consider(ConvKind::tiles, 3.5 + 0.9 * conv_splits(sm_count, c, conv_tile_16bit).cost);
+  if (c.packed_terms > 0) consider(ConvKind::wgmma, conv_wgmma_tiling(sm_count, c).cost + 1.3);
+  return best;
+}
+
+inline ConvKind conv_kind(int sm_count, const ConvShape& c) { return conv_choice(sm_count, c).kind; }
 
 }  // namespace opscope::cuda

@@ -1,15 +1,26 @@
 // 16-bit products of a few tiles and a short k (matmul_small.cu). Pure; see plan_test.cc.
 #pragma once
+#include "shape.h"
+#include "sizes.h"
 
 namespace opscope::cuda {
-
-constexpr int small_tile = 32, small_k = 256;  // rows and columns of a block's results; of k that it loads at once
 
 // Rows that start on 16 bytes are faster by tiles of the copy engine, others too once copied, unless the product is small, or a large operand is used by one block only.
 inline bool is_small(int sm_count, long long batch, int m, int n, int k, bool a_aligned, bool b_aligned) {
   const long long blocks = batch * ((m + small_tile - 1) / small_tile) * ((n + small_tile - 1) / small_tile);
   const bool once = (!a_aligned && n <= small_tile) || (!b_aligned && m <= small_tile);
-  return !(a_aligned && b_aligned) && (blocks <= sm_count ? k <= small_k : once && blocks >= 2 * sm_count);
+  return !(a_aligned && b_aligned) && (blocks <= sm_count ? k <= small_stage<small_tile> : once && blocks >= 2 * sm_count);
+}
+
+// Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:
+// mma.sync with the rows as they lie takes longer.
+inline bool is_middle(int sm_count, const ProductShape& s) {
+  return !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && !wgmma_pays(s, false) && s.batch * up(s.m, middle_tile) * up(s.n, middle_tile) * 4 >= sm_count;
+}
+
+// Shares of k by larger blocks, of which two fit on a multiprocessor.
+inline int64_t middle_splits(int sm_count, const ProductShape& s) {
+  return k_splits(sm_count * 2, s.batch * up(s.m, middle_tile) * up(s.n, middle_tile), up(s.k, small_stage<middle_tile>), 2);
 }
 
 }  // namespace opscope::cuda

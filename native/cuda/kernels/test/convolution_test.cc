@@ -4,6 +4,7 @@
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/packed.h"
 #include "kernels/convolution/tiles.h"
+#include "kernels/convolution/trim.h"
 #include "kernels/plan.h"
 #include "kernels/test/expect.h"
 
@@ -22,16 +23,17 @@ void kinds() {
           for (const int64_t plane : {int64_t{1}, int64_t{31}, columns})
             for (const bool point : {false, true})
               for (const bool tensor_cores : {false, true}) {
-                const ConvKind kind = conv_kind(132, {columns, filters, groups, terms, plane, point, tensor_cores});
+                ConvShape shape = {columns, filters, groups, terms, plane, point, tensor_cores};
+                shape.element_bytes = tensor_cores ? 2 : 4;
+                const ConvKind kind = conv_kind(132, shape);
                 if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
-  expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {1469, 3, 1, 16, 113, true, true, 16}) == ConvKind::point &&
-             conv_kind(132, {1'000'000, 3, 1, 1024, 100'000, true, true, 1024}) == ConvKind::point,
-         "long sums of few positions are products, short ones and those of many positions take a thread each");
+  expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {163'840, 3, 1, 16, 128, true, true, 16}) == ConvKind::point,
+         "long sums of few positions are products, short ones take a thread each");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
-  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
+  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::gather, "few terms are no tile, whatever the filters");
   bool covered = true;
   for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
     for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
@@ -70,8 +72,9 @@ void kinds() {
              !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
          "several positions of a thread where outputs are many and the weights lie in shared memory");
   expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
-  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
-  expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
+  ConvShape few = {432, 17, 1, 65'536, 24, false, true};
+  few.element_bytes = 2;
+  expect(conv_kind(132, few) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
 }
 
 ConvAxis axis(int input, int kernel, int padding, int stride, int dilation) { return {input, kernel, padding, (input + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1}; }
@@ -110,6 +113,67 @@ void divisors() {
   expect(right, "a product and a shift give the quotient of all numbers below 2^31");
 }
 
+// Lanes of an output have few terms each, and small convolutions alone are computed so.
+void each() {
+  bool right = true;
+  for (const int64_t terms : {1, 3, 17, 50, 128, 500, 513}) {
+    const int group = conv_each_group({80, 19, 1, terms, 80, false, true});
+    right = right && group >= 1 && group <= 32 && (group & (group - 1)) == 0 && (group == 32 || terms <= group * conv_each_terms) && (group == 1 || terms * 2 > group * conv_each_terms);
+  }
+  expect(right, "as many lanes of an output as leave each a few terms");
+  ConvShape large = {12, 167, 1, 17, 3, true, true, 17};
+  large.largest = int64_t{1} << 31;
+  expect(conv_kind(132, {12, 167, 1, 17, 3, true, true, 17}) == ConvKind::each && conv_kind(132, {44'847, 32, 1, 5, 1359, true, true, 5}) != ConvKind::each && conv_each_cost(132, large) == 0 && conv_gather(132, large).positions == 0,
+         "a group of lanes for each output where there is little to do, and numbers are below 2^31");
+}
+
+// Blocks that gather cover the outputs, and are as small as fills the GPU.
+void gather() {
+  bool covers = true;
+  for (const int64_t columns : {1, 33, 1000, 100'000, 10'000'000})
+    for (const int64_t filters : {1, 8, 9, 33, 1000})
+      for (const int64_t groups : {1, 7})
+        for (const int64_t terms : {1, 63, 65, 1000}) {
+          const ConvShape c = {columns, filters, groups, terms, columns, false, false, terms};
+          const ConvGather g = conv_gather(132, c);
+          covers = covers && (g.positions == 1 || g.positions == 2) && conv_gather_warps % g.across == 0 && g.column_blocks(c) * g.positions * 32 >= columns && g.filter_blocks(c) * g.across * conv_gather_filters >= filters && g.cost > 0;
+        }
+  expect(covers, "blocks that gather cover the outputs");
+  const auto choice = [](int64_t columns, int64_t filters) { return conv_gather(132, {columns, filters, 1, 50, columns, false, false, 50}); };
+  expect(choice(187, 191).positions == 1 && choice(187, 191).across == 2 && choice(100'000, 191).positions == 2 && choice(100'000, 191).across == 4 && choice(100'000, 6).across == 1, "they are small where outputs are few, and have no more filters than there are");
+  expect(conv_kind(132, {6245, 13, 1, 20, 5, false, false, 4}) == ConvKind::gather && conv_kind(132, {6804, 247, 1, 19, 1701, false, false, 19}) == ConvKind::gather && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles,
+         "they take what is too much for a few lanes each and too little for tiles");
+}
+
+// Every element of a kernel that some window has inside of the input is kept.
+void trims() {
+  bool kept = true, tight = true;
+  for (const int input : {1, 2, 5, 9, 40})
+    for (const int kernel : {1, 2, 3, 7, 11})
+      for (const int padding : {0, 1, 3, 12})
+        for (const int stride : {1, 2, 5})
+          for (const int dilation : {1, 3}) {
+            if (input + 2 * padding < dilation * (kernel - 1) + 1) continue;
+            const ConvAxis a = axis(input, kernel, padding, stride, dilation);
+            const ConvTaps taps = conv_taps(a, stride, dilation);
+            int used = 0;
+            for (int k = 0; k < kernel; k++) {
+              bool meets = false;
+              for (int o = 0; o < a.output; o++) meets = meets || (o * stride + k * dilation >= padding && o * stride + k * dilation < padding + input);
+              used += meets;
+              kept = kept && (!meets || (k >= taps.first && k < taps.first + taps.count));
+            }
+            kept = kept && taps.count >= 1 && taps.first >= 0 && taps.first + taps.count <= kernel && padding - taps.first * dilation >= 0;
+            tight = tight && (stride > 1 || dilation > 1 || used == 0 || taps.count == used);
+          }
+  expect(kept && tight, "elements of a kernel that meet the input are kept, the others are not");
+  const ConvSizes s = {8, 45, 2, 1, 1, 1, axis(1, 7, 3, 1, 1), axis(2, 7, 3, 1, 1), axis(5017, 7, 3, 1, 1)};
+  const ConvSizes t = conv_trimmed(s, conv_trim(s));
+  expect(conv_is_trimmed(s, conv_trim(s)) && t.depth.kernel == 1 && t.depth.padding == 0 && t.height.kernel == 3 && t.height.padding == 1 && t.width.kernel == 7 && t.width.padding == 3 && t.height.output == s.height.output,
+         "planes of one or two lines have a smaller kernel");
+  expect(conv_trim_pays(5000, 500, 1 << 20) && !conv_trim_pays(8, 6, 1000), "a copy of the filters pays where it saves more than a launch");
+}
+
 // Packed operands hold every window, blocks cover them, and what a block keeps fits its shared memory.
 void packed() {
   bool runs = true, windows = true, tiles = true, filters = true;
@@ -129,7 +193,7 @@ void packed() {
     const auto last = [&](const ConvAxis& a) { return int64_t{a.output - 1} * s.stride + int64_t{a.kernel - 1} * s.dilation; };
     const int64_t at = last(s.depth) * c.slab + last(s.height) * c.line + last(s.width) * c.pieces + c.pieces - 1;
     windows = windows && at == int64_t{c.image} - 1 && int64_t{c.image} == padded * c.pieces && p.input_elements <= int64_t{1} << 31 && p.input_elements == int64_t{c.image} * s.batch * s.groups * p.grain;
-    tiles = tiles && (p.grain == 4 ? k.tiles_channels == 1 && k.position_bits == 10 : int64_t{k.tile_channels} * ((1 << k.position_bits) + 2) <= 8192 && k.position_bits <= 8) && k.tiles_positions << k.position_bits >= padded && (k.tiles_positions - 1) << k.position_bits < padded &&
+    tiles = tiles && (p.grain == 4 ? k.tiles_channels == 1 && k.position_bits == 10 : int64_t{k.tile_channels} * ((1 << k.position_bits) + 2) <= 8192 && k.position_bits <= 8) && k.tiles_positions << k.position_bits >= padded * k.images && (k.tiles_positions - 1) << k.position_bits < padded * k.images && s.batch % k.images == 0 && k.input_blocks == int64_t{s.groups} * s.batch / k.images * k.tiles_channels * k.tiles_positions &&
             k.tile_channels % p.grain == 0 && int64_t{k.tiles_channels} * k.tile_channels >= int64_t{c.pieces} * p.grain && int64_t{k.tiles_channels - 1} * k.tile_channels < int64_t{c.pieces} * p.grain && p.blocks <= Launch::max_blocks_x;
     filters = filters && int64_t{k.block_filters} * k.block_channels * k.taps <= 8192 && int64_t{k.filter_parts} * k.block_channels >= channels && int64_t{k.filter_parts - 1} * k.block_channels < channels &&
               (k.filter_parts == 1 || (k.block_filters == 1 && k.block_channels % p.grain == 0)) && p.blocks - k.input_blocks == up(s.filters, k.block_filters) * k.filter_parts;
@@ -157,6 +221,7 @@ void packed() {
     const int64_t plane = int64_t{height.output} * width.output, terms = int64_t{channels} / groups * height.kernel * width.kernel;
     ConvShape c = {batch * plane, filters / groups, groups, terms, plane, false, true, channels / groups};
     c.packed_terms = int64_t{p.conv.terms} * p.grain;
+    c.element_bytes = 2, c.largest = std::max<int64_t>(c.outputs(), int64_t{batch} * channels * height.input * width.input);
     c.packed_bytes = 2 * (p.input_elements + p.filter_elements + int64_t{batch} * channels * height.input * width.input + filters * terms);
     return std::pair{conv_kind(132, c), conv_wgmma_tiling(132, c)};
   };
@@ -165,7 +230,7 @@ void packed() {
   expect(takes(kind(16, 64, 64, 1, 1, three(56), three(56)), "64x192x3", false) && takes(kind(64, 256, 256, 1, 1, three(28), three(28)), "128x256x4", false) && takes(kind(32, 512, 512, 1, 1, three(7), three(7)), "64x128x8", false) &&
              takes(kind(1, 256, 256, 1, 1, three(14), three(14)), "64x128x8", true) && takes(kind(8, 3, 64, 1, 2, axis(224, 7, 3, 2, 1), axis(224, 7, 3, 2, 1)), "64x192x3", false),
          "tiles are as wide as the GPU stays filled, and have many stages where a block is alone");
-  expect(kind(1, 16, 32, 1, 1, three(16), three(16)).first == ConvKind::direct_warp && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::direct && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::direct,
+  expect(kind(1, 3, 32, 1, 1, three(16), three(16)).first != ConvKind::wgmma && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::direct && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::direct,
          "small convolutions, small groups and few filters of few channels are not packed");
 }
 
@@ -201,6 +266,9 @@ void depthwise() {
 void convolution_shapes() {
   kinds();
   divisors();
+  each();
+  gather();
+  trims();
   packed();
   depthwise();
 }

@@ -103,7 +103,11 @@ void attentions() {
   const auto rows = [](long long heads, long long queries) { return attention_wgmma_tile(132, {heads, 16, 16, queries, queries, queries, 64, 0, 1}).queries; };
   expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
   const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
-  expect(blocks(0) == 132 && blocks(1) == 704, "blocks go on from one piece of work to the next where all are as long");
+  expect(blocks(0) == 132 && blocks(1) == 704 && attention_wgmma_blocks(132, {64, 16, 16, 250, 8192, 250, 64, 1, 1}, 704) == 132, "blocks go on from one piece of work to the next where all are as long, or short");
+  const auto warps = [](long long heads, long long keys) { return attention_few_warps(132, {heads, 16, 16, 1, keys, 1, 64, 0, 1}, 1); };
+  expect(warps(2048, 100) == 1 && warps(2048, 4096) == 4 && warps(512, 16) == 1 && warps(16, 300) == 16 && warps(16, 60) == 4 && warps(100, 300) == 4, "a query has as many warps as its keys and the others leave");
+  const auto few_keys = [](long long heads, long long keys, int dim) { return attention_wgmma_tile(132, {heads, 16, 16, 128, keys, 128, dim, 0, 1}).dim; };
+  expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 96, "few keys of small heads, or of few, take smaller tiles");
   const auto together = [](long long keys, int causal) { return attention_heads_together({64, 16, 16, keys, keys, keys, 128, causal, 1}); };
   expect(together(2048, 0) == 1 && together(2048, 1) == 24 && together(128, 1) == 64 && together(1 << 20, 1) == 1, "blocks of several heads run together as far as their keys fit into L2");
   expect(attention_joins_wide(132, 1) && attention_joins_wide(132, 528) && !attention_joins_wide(132, 529), "a block joins the shares of each of a few queries");

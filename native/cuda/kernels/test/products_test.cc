@@ -1,7 +1,10 @@
 // Which kernel a product takes, its tiles and its shares of k: part of opscope_cuda_plan_test.
 #include <algorithm>
+#include <string>
 
+#include "kernels/matmul/each.h"
 #include "kernels/matmul/f32.h"
+#include "kernels/matmul/narrow.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/small.h"
@@ -25,6 +28,44 @@ bool divides() {
       if (n < end && quotient(static_cast<unsigned>(n), d) != n / by) return false;
   }
   return true;
+}
+
+// Blocks of short products with a narrow side cover the long side once, and shared memory holds what they keep there.
+bool narrow() {
+  bool right = true;
+  for (const int few : {1, 3, 4, 5, 16, 17, 32})
+    for (const int length : {33, 100, 1024, 4097, 36'682, 1'000'003})
+      for (const int k : {9, 12, 17, 39, 64, 128, 129, 512})
+        for (const int64_t batch : {1, 9})
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4})
+              for (const bool columns : {false, true}) {
+                const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+                const NarrowPlan p = narrow_plan(132, bytes, s);
+                if (p.parts == 0) continue;
+                const SkinnyPlan& sides = p.sides;
+                const int64_t lanes = 16 / bytes, longest = std::max(s.m, s.n), threads = (sides.k_contiguous ? narrow_row_threads : narrow_column_threads) / p.parts, across = threads * (!sides.k_contiguous && sides.wide ? lanes : 1);
+                right = right && threads >= 32 && across * p.tiles >= longest && across * (p.tiles - 1) < longest && sides.vectors >= std::min(s.m, s.n) && sides.vectors <= (bytes == 4 ? most_narrow : most_narrow_16) && p.shared <= 227 << 10 &&
+                        p.tile_at % 16 == 0 && p.sums_at % 16 == 0 && (!sides.wide || (sides.k_contiguous ? k : longest) % lanes == 0) && (sides.vectors <= (bytes == 4 ? most_vectors : 4) || !sides.wide || (bytes == 4 && sides.k_contiguous));
+                // Rows from any byte of a vector on, with a vector between them where they are whole vectors.
+                if (sides.k_contiguous) right = right && p.sums_at - p.tile_at >= across * (k * bytes + (sides.wide ? 16 : 0)) + (sides.wide ? 0 : 15);
+              }
+  return right;
+}
+
+// Threads of short products in f32 cover columns and rows, and no more blocks are launched than a launch can hold.
+bool shallow() {
+  bool right = true;
+  for (const int m : {1, 3, 100, 1023, 70'000, 1'000'000})
+    for (const int n : {32, 33, 66, 129, 1000, 4097, 500'001})
+      for (const int k : {1, 2, 3, 5, 8})
+        for (const int64_t batch : {1, 5, 100'000})
+          for (const bool trans_b : {false, true}) {
+            const ShallowPlan p = shallow_plan(132, {batch, m, n, k, false, trans_b});
+            const int64_t each = p.across * (p.wide ? 4 : shallow_accesses);
+            right = right && p.x * each >= n && (p.x - 1) * each < n && p.k >= k && (p.k == 1 || p.k < 2 * k) && p.y >= 1 && p.y <= 65'535 && p.z >= 1 && p.z <= 65'535 && p.across >= 16 && p.across <= shallow_threads && (!p.wide || n % 4 == 0);
+          }
+  return right;
 }
 
 }  // namespace
@@ -71,9 +112,22 @@ void products() {
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
+  expect(narrow(), "tiles of a short matrix times few vectors cover it once, and fit shared memory");
+  expect(narrow_plan(132, 4, {1, 300'000, 5, 39, false, true}).parts == 1 && narrow_plan(132, 4, {1, 300, 5, 39, false, true}).parts == 4 && narrow_plan(132, 4, {1, 300, 5, 200, false, true}).parts == 0 &&
+             narrow_plan(132, 2, {1, 300, 5, 39, false, true}).parts == 0 && narrow_plan(132, 2, {1, 9, 171'007, 128, false, false}).parts > 0 && narrow_plan(132, 2, {1, 9, 171'008, 128, false, false}).parts == 0 && narrow_plan(132, 4, {1, 31, 109'622, 64, true, false}).sides.vectors == 32,
+         "a short k and a narrow side keep whole rows or columns in a block, in parts where they are few");
+  expect(!narrow_suits_wgmma({1, 31, 109'622, 64, true, false}) && narrow_suits_wgmma({1, 31, 109'624, 64, false, false}), "tensor cores take narrow products in tf32 whose long matrix lies as they read it");
+  expect(is_each({1, 1'000'000, 29, 15, false, true}, 2) && is_each({1, 9, 2'826'415, 3, false, false}, 4) && !is_each({1, 9, 2'826'415, 3, false, false}, 2) && !is_each({1, 1'000'000, 32, 15, false, true}, 4) &&
+             !is_each({1 << 21, 64, 31, 2, false, false}, 2),
+         "narrow results of a short k take threads that share nothing");
+  expect(shallow(), "threads of short products cover the result once");
+  expect(shallow_plan(132, {1, 4096, 4096, 4, false, false}).wide && !shallow_plan(132, {1, 4096, 4097, 4, false, false}).wide && !shallow_plan(132, {1, 4096, 4096, 4, false, true}).wide, "columns that lie together are read and written by vectors");
   expect(shallow_pairs(4096, 5).rows == 0 && shallow_pairs(4096, 1001).rows == 8 && shallow_pairs(3, 100'001).rows == 4, "narrow results are stored one by one, others in pairs of as many rows as they have");
-  expect(is_shallow(1, 8192, 8192, 8, 2) && is_shallow(1, 1000, 1000, 3, 2) && is_shallow(1, 7, 40'001, 8, 4) && !is_shallow(1, 8192, 8192, 9, 2) && !is_shallow(1, 512, 1024, 8, 2) && !is_shallow(1, 64, 32, 2, 2),
-         "a few elements of k and a large, or narrow, result take threads of their own, others tiles");
+  expect(is_shallow_f32({1, 1000, 1000, 8, false, false}, false) && !is_shallow_f32({1, 1000, 1000, 8, false, false}, true) && is_shallow_16({1, 8192, 8192, 8, false, false}) && is_shallow_16({1, 1000, 1000, 3, false, false}) &&
+             !is_shallow_16({1, 512, 1024, 8, false, false}) && !is_shallow_16({1, 8192, 8192, 9, false, false}) && !is_shallow_f32({1, 64, 32, 2, false, false}, false),
+         "a few elements of k and a large result take threads of their own, others tiles");
+  expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
+  expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
   expect(is_small(132, 1, 256, 23, 211, false, false) && !is_small(132, 1, 256, 24, 208, true, true) && !is_small(132, 1, 256, 23, 257, false, false) && !is_small(132, 64, 131, 127, 133, false, false) && is_small(132, 1, 30'000, 20, 1001, false, false) &&
              !is_small(132, 1, 9, 30'000, 1001, false, true),
          "a few tiles of unaligned rows and a short k, and large operands that are used once, are done by small blocks");

@@ -1,0 +1,52 @@
+// A matrix with a short k times a few vectors (matmul_narrow.cu). Pure; see plan_test.cc.
+#pragma once
+#include "shape.h"
+#include "sizes.h"
+
+namespace opscope::cuda {
+
+constexpr int most_narrow = 32, most_narrow_16 = 16;  // of the short side, in f32 and in 16 bits
+
+struct NarrowPlan {
+  SkinnyPlan sides;       // but for tiles and shares
+  int parts = 0;          // of k in a block; none where other kernels are faster
+  int64_t tiles = 0;      // of the long side
+  int tile_at = 0, sums_at = 0, shared = 0;  // bytes of shared memory before the rows, before the sums of parts, and in all
+};
+
+// A block for every half of a multiprocessor where that leaves a warp for each part.
+inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
+  constexpr int short_k = 128, column_k = 512;  // k at most; of columns in blocks enough for the whole GPU
+  const int few = std::min(s.m, s.n);
+  const int64_t length = std::max(s.m, s.n);
+  NarrowPlan p = {skinny_plan(sm_count, element_bytes, s)};
+  if (s.k < 9 || few > (element_bytes == 4 ? most_narrow : most_narrow_16)) return p;
+  const bool rows = p.sides.k_contiguous;
+  // More of the short side than matmul_skinny takes: long matrices that tensor cores cannot read as they lie.
+  const bool many = few > (element_bytes == 4 ? most_vectors : 4);
+  constexpr int64_t least_length = 16'384;
+  if (many && (length * s.batch < least_length || (element_bytes == 2 && (s.n < s.m ? rows_aligned_a(s, 2) : rows_aligned_b(s, 2))))) return p;
+  if (many && !rows) p.sides.wide = false;  // as kernels are built
+  const int threads = rows ? narrow_row_threads : narrow_column_threads, lanes = !rows && p.sides.wide ? static_cast<int>(16 / element_bytes) : 1;
+  int parts = 1;
+  const auto blocks = [&] { return up(length, threads / parts * lanes) * s.batch; };
+  // Blocks of long sums are smaller, so that those of the last round take less time.
+  while (threads / parts > 32 && (blocks() < 2 * int64_t{sm_count} || (blocks() < 12 * int64_t{sm_count} && s.k >= 32 * parts))) parts *= 2;
+  if (rows && !p.sides.wide && s.k > short_k / 2) return p;
+  if (s.k > (rows || blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
+  const int across = threads / parts;
+  p.parts = parts;
+  p.tiles = up(length, across * lanes);
+  p.tile_at = p.sums_at = static_cast<int>(up(s.k * p.sides.vectors * 4, 16) * 16);
+  // A vector between rows, or in front of the first.
+  if (rows) p.sums_at += static_cast<int>(p.sides.wide ? across * (s.k * element_bytes + 16) : up(across * s.k * element_bytes, 16) * 16 + 16);
+  // Results of a block may take the place of what is read.
+  const int results = static_cast<int>(across * lanes * few * element_bytes);
+  p.shared = std::max(p.sums_at + (parts - 1) * p.sides.vectors * lanes * across * 4, (rows ? p.tile_at : 0) + results);
+  return p;
+}
+
+// Of more vectors than matmul_skinny takes, in tf32: whether tensor cores read the long matrix as it lies.
+inline bool narrow_suits_wgmma(const ProductShape& s) { return std::min(s.m, s.n) > most_vectors && wgmma_pays(s, true) && !(s.trans_a && !s.trans_b) && (s.n < s.m ? rows_aligned_a(s, 4) : rows_aligned_b(s, 4)); }
+
+}  // namespace opscope::cuda

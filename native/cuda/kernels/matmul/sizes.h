@@ -1,0 +1,19 @@
+// What the kernels of products share with their plans: how much a block or a thread takes. Without headers of the standard library, which NVRTC does not have.
+#pragma once
+
+namespace opscope::cuda {
+
+// matmul_each: rows of a thread.
+constexpr int each_rows = 4;
+// matmul_narrow: threads of a block.
+constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
+// matmul_f32_small: rows and columns of results, k of a stage, stages of shared memory.
+constexpr int f32_small_tile = 32, f32_small_step = 128, f32_small_stages = 3;
+// matmul_small: rows and columns of results, of either kernel; of k that such a block loads at once.
+constexpr int small_tile = 32, middle_tile = 64;
+template <int SIDE>
+constexpr int small_stage = SIDE == 32 ? 256 : 128;
+// matmul_shallow: rows of a thread. matmul_shallow_f32: rows that a thread has on its way, its accesses of a row where they are single elements, threads of a block.
+constexpr int shallow_rows = 4, shallow_f32_rows = 4, shallow_accesses = 2, shallow_threads = 256;
+
+}  // namespace opscope::cuda
