@@ -1,4 +1,4 @@
-// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E>, E = 4 or 8, and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>, V = 1, 2 or 4.
+// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E>, E = 4 or 8, and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>, V = 1, 2 or 4; softmax_backward_short_<t>_<E>.
 // `1 << log2` lanes of a warp hold a row, E elements or V vectors each; nothing is shared between warps, and the code is short, as a call that finds its data in no cache finds its
 // code in none either.
 #include "common/arithmetic.cuh"
@@ -83,8 +83,33 @@ __device__ __forceinline__ void softmax_vectors(const T* __restrict__ x, T* __re
   }
 }
 
+// The gradient: y (grad - the sum of y grad).
+template <class T, int E>
+__device__ __forceinline__ void softmax_backward(const T* __restrict__ grad, const T* __restrict__ y, T* __restrict__ out, long long rows, int cols, int log2) {
+  const long long row = thread_of_grid() >> log2;
+  const int lane = static_cast<int>(threadIdx.x) & ((1 << log2) - 1);
+  const long long at = min(row, rows - 1) * cols + lane;
+  float g[E], v[E], sum = 0;
+#pragma unroll
+  for (int e = 0; e < E; e++) {
+    const bool inside = lane + (e << log2) < cols;
+    g[e] = inside ? to_float(grad[at + (e << log2)]) : 0.0f, v[e] = inside ? to_float(y[at + (e << log2)]) : 0.0f;
+  }
+#pragma unroll
+  for (int e = 0; e < E; e++) sum = fmaf(g[e], v[e], sum);
+  sum = join_lanes(sum, log2, [](float a, float b) { return a + b; });
+  if (row >= rows) return;
+#pragma unroll
+  for (int e = 0; e < E; e++)
+    if (lane + (e << log2) < cols) out[at + (e << log2)] = from_float<T>(v[e] * (g[e] - sum));
+}
+
 }  // namespace
 
+#define SHORT_BACKWARD(T, N)                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(256) softmax_backward_short_##T##_##N(const T* grad, const T* y, T* out, long long rows, int cols, int log2) { \
+    softmax_backward<T, N>(grad, y, out, rows, cols, log2);                                                                                                   \
+  }
 #define SHORT_ELEMENTS(op, LOG, T, N)                                                                                                           \
   extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_##N(const T* x, T* out, long long rows, int cols, int log2) {              \
     softmax_elements<LOG, T, N>(x, out, rows, cols, log2);                                                                                      \
@@ -94,7 +119,7 @@ __device__ __forceinline__ void softmax_vectors(const T* __restrict__ x, T* __re
     softmax_vectors<LOG, T, N>(x, out, rows, cols, log2);                                                                                       \
   }
 #define SHORT_OF(op, LOG, T) SHORT_ELEMENTS(op, LOG, T, 4) SHORT_ELEMENTS(op, LOG, T, 8) SHORT_VECTORS(op, LOG, T, 1) SHORT_VECTORS(op, LOG, T, 2) SHORT_VECTORS(op, LOG, T, 4)
-#define SHORT(T) SHORT_OF(softmax, false, T) SHORT_OF(log_softmax, true, T)
+#define SHORT(T) SHORT_OF(softmax, false, T) SHORT_OF(log_softmax, true, T) SHORT_BACKWARD(T, 4) SHORT_BACKWARD(T, 8)
 SHORT(f32)
 SHORT(f16)
 SHORT(bf16)

@@ -1,4 +1,4 @@
-// Which short rows of softmax and log_softmax are taken by lanes of a warp (softmax_short.cu). Pure; rows_test.cc has what holds over the whole range.
+// Which short rows of softmax, log_softmax, softmax_backward and layer_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +19,7 @@ constexpr int64_t short_elements = 128, short_row_vectors = 128;
 inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   const bool vectors = cols % lanes == 0;
   const int64_t n = vectors ? cols / lanes : cols;
-  if (cols < 2 || rows < 1 || n > (vectors ? short_row_vectors : short_elements)) return {};
+  if (cols < 1 || rows < 1 || n > (vectors ? short_row_vectors : short_elements)) return {};
   // Of elements four or more: what lanes exchange for a row costs more than a few loads of each (bf16 40,515 rows of 53 on an H100: 9.1 us, with two 14.0).
   const int64_t each = vectors ? (n <= 32 ? 1 : n <= 64 ? 2 : 4) : n <= 32 ? 4 : 8;
   int log2 = 0;
