@@ -83,7 +83,11 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
   typename R::Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  add_rows<R, 8, W>(part, x + o * reduce * inner + column, 0, reduce, 1, inner);
+  const T* p = x + o * reduce * inner + column;
+  // No more loads than rows, about.
+  if (reduce <= 2) add_rows<R, 2, W>(part, p, 0, reduce, 1, inner);
+  else if (reduce <= 4) add_rows<R, 4, W>(part, p, 0, reduce, 1, inner);
+  else add_rows<R, 8, W>(part, p, 0, reduce, 1, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
 }
