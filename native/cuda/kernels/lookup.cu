@@ -1,5 +1,6 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>: rows that do not, in vectors of the result.
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _narrow_<bytes>: rows that do not,
+// in vectors of the result.
 #include "lookup.h"
 #include "common/vec.cuh"
 
@@ -87,6 +88,41 @@ __device__ __forceinline__ void embedding_shifted(const int* __restrict__ indice
 #pragma unroll
   for (int k = 0; k < L; k++)
     if (k < all && (k < own ? has_own : has_next)) out[i + k] = mine[k];
+}
+
+// The same for rows shorter than a vector, of which one lies in several.
+template <class U>
+__device__ __forceinline__ void embedding_narrow(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, int dim, long long n) {
+  constexpr int L = 16 / sizeof(U);
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim;
+  int column = static_cast<int>(i - place * dim);
+  const int all = static_cast<int>(min(static_cast<long long>(L), n - i));
+  // The row of each element, as it is the one before, or a new one.
+  int index[L], columns[L];
+#pragma unroll
+  for (int k = 0; k < L; k++) {
+    index[k] = k < all && (k == 0 || column == 0) ? indices[place] : -1;
+    columns[k] = column;
+    if (++column == dim) column = 0, place++;
+  }
+  alignas(16) U own[L] = {};
+  bool whole = all == L;
+#pragma unroll
+  for (int k = 0; k < L; k++) {
+    if (k > 0 && columns[k] != 0) index[k] = index[k - 1];
+    const bool has = k < all && inside(index[k], rows);
+    if (has) own[k] = table[static_cast<long long>(index[k]) * dim + columns[k]];
+    whole = whole && has;
+  }
+  if (whole) {
+    store16(out + i, *reinterpret_cast<const uint4*>(own));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < L; k++)
+    if (k < all && inside(index[k], rows)) out[i + k] = own[k];
 }
 
 // Rows of one U: four of a thread, as two bytes of one at a time are a sixteenth of what a line of memory holds.
@@ -183,6 +219,12 @@ COPIES(uint4, 16_many, many_units)
   }
 SHIFTED(uint16_t, 2)
 SHIFTED(uint32_t, 4)
+#define NARROW(U, bytes)                                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(256) embedding_narrow_##bytes(const int* indices, const U* table, U* out, long long rows, int dim, long long n) { \
+    embedding_narrow(indices, table, out, rows, dim, n);                                                                                                         \
+  }
+NARROW(uint16_t, 2)
+NARROW(uint32_t, 4)
 extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 
