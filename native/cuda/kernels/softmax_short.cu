@@ -1,4 +1,4 @@
-// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E>, E = 4 or 8, and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>, V = 1, 2 or 4; softmax_backward_short_<t>_<E>.
+// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E>, E = 4, 8 or full, and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>, V = 1, 2 or 4; softmax_backward_short_<t>_<E>.
 // `1 << log2` lanes of a warp hold a row, E elements or V vectors each; nothing is shared between warps, and the code is short, as a call that finds its data in no cache finds its
 // code in none either.
 #include "common/arithmetic.cuh"
@@ -38,8 +38,10 @@ __device__ __forceinline__ void softmax_of(float (&v)[N], int log2) {
   for (int j = 0; j < N; j++) v[j] = LOG ? v[j] - max - scale : v[j] * scale;
 }
 
-template <bool LOG, class T, int E>
+// FULL: log2 is 5, so that places in a row are no arithmetic.
+template <bool LOG, class T, int E, bool FULL = false>
 __device__ __forceinline__ void softmax_elements(const T* __restrict__ x, T* __restrict__ out, long long rows, int cols, int log2) {
+  if (FULL) log2 = 5;
   const long long row = thread_of_grid() >> log2;
   const int lane = static_cast<int>(threadIdx.x) & ((1 << log2) - 1);
   // Threads beyond the rows stay for the others of their warp.
@@ -84,8 +86,9 @@ __device__ __forceinline__ void softmax_vectors(const T* __restrict__ x, T* __re
 }
 
 // The gradient: y (grad - the sum of y grad).
-template <class T, int E>
+template <class T, int E, bool FULL = false>
 __device__ __forceinline__ void softmax_backward(const T* __restrict__ grad, const T* __restrict__ y, T* __restrict__ out, long long rows, int cols, int log2) {
+  if (FULL) log2 = 5;
   const long long row = thread_of_grid() >> log2;
   const int lane = static_cast<int>(threadIdx.x) & ((1 << log2) - 1);
   const long long at = min(row, rows - 1) * cols + lane;
@@ -106,20 +109,20 @@ __device__ __forceinline__ void softmax_backward(const T* __restrict__ grad, con
 
 }  // namespace
 
-#define SHORT_BACKWARD(T, N)                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(256) softmax_backward_short_##T##_##N(const T* grad, const T* y, T* out, long long rows, int cols, int log2) { \
-    softmax_backward<T, N>(grad, y, out, rows, cols, log2);                                                                                                   \
+#define SHORT_BACKWARD(T, name, ...)                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) softmax_backward_short_##T##_##name(const T* grad, const T* y, T* out, long long rows, int cols, int log2) { \
+    softmax_backward<T, __VA_ARGS__>(grad, y, out, rows, cols, log2);                                                                                            \
   }
-#define SHORT_ELEMENTS(op, LOG, T, N)                                                                                                           \
-  extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_##N(const T* x, T* out, long long rows, int cols, int log2) {              \
-    softmax_elements<LOG, T, N>(x, out, rows, cols, log2);                                                                                      \
+#define SHORT_ELEMENTS(op, LOG, T, name, ...)                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_##name(const T* x, T* out, long long rows, int cols, int log2) {           \
+    softmax_elements<LOG, T, __VA_ARGS__>(x, out, rows, cols, log2);                                                                            \
   }
 #define SHORT_VECTORS(op, LOG, T, N)                                                                                                            \
   extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_vectors_##N(const T* x, T* out, long long rows, int cols, int log2) {      \
     softmax_vectors<LOG, T, N>(x, out, rows, cols, log2);                                                                                       \
   }
-#define SHORT_OF(op, LOG, T) SHORT_ELEMENTS(op, LOG, T, 4) SHORT_ELEMENTS(op, LOG, T, 8) SHORT_VECTORS(op, LOG, T, 1) SHORT_VECTORS(op, LOG, T, 2) SHORT_VECTORS(op, LOG, T, 4)
-#define SHORT(T) SHORT_OF(softmax, false, T) SHORT_OF(log_softmax, true, T) SHORT_BACKWARD(T, 4) SHORT_BACKWARD(T, 8)
+#define SHORT_OF(op, LOG, T) SHORT_ELEMENTS(op, LOG, T, 4, 4) SHORT_ELEMENTS(op, LOG, T, 8, 8) SHORT_ELEMENTS(op, LOG, T, full, 8, true) SHORT_VECTORS(op, LOG, T, 1) SHORT_VECTORS(op, LOG, T, 2) SHORT_VECTORS(op, LOG, T, 4)
+#define SHORT(T) SHORT_OF(softmax, false, T) SHORT_OF(log_softmax, true, T) SHORT_BACKWARD(T, 4, 4) SHORT_BACKWARD(T, 8, 8) SHORT_BACKWARD(T, full, 8, true)
 SHORT(f32)
 SHORT(f16)
 SHORT(bf16)

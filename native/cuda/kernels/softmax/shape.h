@@ -7,13 +7,14 @@ namespace opscope::cuda {
 struct ShortShape {
   int each = 0;         // elements of a lane, or vectors of 16 bytes; 0: other kernels take the case
   bool vectors = false;
+  bool full = false;    // all lanes of a warp have a row of more than four elements each
   int group_log2 = 0;   // lanes of a row: a power of two up to 32
   unsigned threads = 0;
   int64_t blocks = 0;
 };
 
 // Elements of rows that do not start on 16 bytes, and vectors of others, up to which lanes of one warp hold a row.
-constexpr int64_t short_elements = 128, short_row_vectors = 128;
+constexpr int64_t short_elements = 256, short_row_vectors = 128;
 
 // `lanes`: elements of 16 bytes.
 inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
@@ -27,7 +28,7 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
   const int64_t in_all = rows << log2;
   // Few rows: small blocks, so that more multiprocessors have one.
   const unsigned threads = in_all >= int64_t{sm_count} * 128 ? 128 : 64;
-  return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
+  return {static_cast<int>(each), vectors, !vectors && n > 128, log2, threads, (in_all + threads - 1) / threads};
 }
 
 }  // namespace opscope::cuda
