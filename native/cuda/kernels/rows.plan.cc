@@ -40,8 +40,8 @@ void plan_group_norm(Planner& p) {
 void plan_softmax_backward(Planner& p) {
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
   if (s.each == 0 || s.vectors) return plan_rows<2>(p);
-  p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + "_" + (s.full ? "full" : std::to_string(s.each))), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),
-           static_cast<int>(p.dim(1)), s.group_log2);
+  p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),
+           static_cast<int>(p.dim(1)));
 }
 
 void plan_cross_entropy(Planner& p) {

@@ -1,13 +1,13 @@
 // Which short rows of softmax, log_softmax, softmax_backward and layer_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace opscope::cuda {
 
 struct ShortShape {
   int each = 0;         // elements of a lane, or vectors of 16 bytes; 0: other kernels take the case
   bool vectors = false;
-  bool full = false;    // all lanes of a warp have a row of more than four elements each
   int group_log2 = 0;   // lanes of a row: a power of two up to 32
   unsigned threads = 0;
   int64_t blocks = 0;
@@ -28,7 +28,10 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
   const int64_t in_all = rows << log2;
   // Few rows: small blocks, so that more multiprocessors have one.
   const unsigned threads = in_all >= int64_t{sm_count} * 128 ? 128 : 64;
-  return {static_cast<int>(each), vectors, !vectors && n > 128, log2, threads, (in_all + threads - 1) / threads};
+  return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
 }
+
+// The end of the name of its kernels.
+inline std::string short_kernel(const ShortShape& s) { return (s.vectors ? "_vectors_" : "_") + std::to_string(s.each) + "_" + std::to_string(s.group_log2); }
 
 }  // namespace opscope::cuda
