@@ -1,8 +1,39 @@
 // The losses of cross_entropy over rows that start on 16 bytes and have more than `warp_vectors` vectors (rows/shape.h): cross_entropy_<t>_<V>, a block for a row,
 // V vectors of a thread on their way before the first is worked on. Other rows are those of rows.cu. rows.plan.cc launches both.
+#include "common/pairs.cuh"
 #include "rows/stats.cuh"
 
 namespace {
+
+constexpr float log2e = 1.4426950408889634f;
+
+// A vector of -infinity.
+template <class T>
+__device__ __forceinline__ uint4 nothing() {
+  float f[LANES<T>];
+#pragma unroll
+  for (int j = 0; j < LANES<T>; j++) f[j] = -INFINITY;
+  return pack<T>(f);
+}
+
+// The largest element of V vectors; of 16 bits, two are compared at a time.
+template <class T, int V>
+__device__ __forceinline__ float largest(const uint4 (&kept)[V]) {
+  if constexpr (sizeof(T) == 4) {
+    float max = -INFINITY;
+#pragma unroll
+    for (int u = 0; u < V; u++) max = fmaxf(fmaxf(max, fmaxf(__uint_as_float(kept[u].x), __uint_as_float(kept[u].y))), fmaxf(__uint_as_float(kept[u].z), __uint_as_float(kept[u].w)));
+    return max;
+  } else {
+    const auto larger = [](uint32_t a, uint32_t b) { return of_pairs<T>(a, b, [](auto p, auto q) { return __hmax2(p, q); }); };
+    uint32_t max = kept[0].x;
+#pragma unroll
+    for (int u = 0; u < V; u++) max = larger(larger(max, larger(kept[u].x, kept[u].y)), larger(kept[u].z, kept[u].w));
+    float low, high;
+    unpack_pair(max, low, high, T());
+    return fmaxf(low, high);
+  }
+}
 
 template <class T, int V>
 __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
@@ -17,39 +48,29 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   float shown = 0;
   for (int first = 0; first < vectors; first += V * threads) {
     uint4 kept[V];
-    // f(a vector's elements) for each vector that there is.
-    const auto each = [&](auto f) {
-#pragma unroll
-      for (int u = 0; u < V; u++) {
-        if (first + thread + u * threads >= vectors) break;
-        float v[L];
-        unpack<T>(kept[u], v);
-        f(v);
-      }
-    };
+    // What is behind the row's end is not the largest.
 #pragma unroll
     for (int u = 0; u < V; u++) {
       const int i = first + thread + u * threads;
-      kept[u] = i < vectors ? load16_once(x + static_cast<long long>(i) * L) : uint4{0, 0, 0, 0};
+      kept[u] = i < vectors ? load16_once(x + static_cast<long long>(i) * L) : nothing<T>();
     }
     // The logit of the target comes with the row, not after it.
     if (first == 0) {
       const int target = reinterpret_cast<const int*>(a.in[1])[row];
       shown = to_float(x[target < 0 || target >= a.cols ? 0 : target]);
     }
-    float max = s.max;
-    each([&](auto& v) {
-#pragma unroll
-      for (int j = 0; j < L; j++) max = fmaxf(max, v[j]);
-    });
+    const float max = fmaxf(s.max, largest<T>(kept)), shift = ByMaxSum::shift(max) * log2e;
     keep_packed(kept);
-    const float shift = ByMaxSum::shift(max);
     // Two sums: half as many additions wait for each other.
-    float even = s.sum * exp_fast(s.max - shift), odd = 0;
-    each([&](auto& v) {
+    float even = s.sum * exp2_fast(fmaf(s.max, log2e, -shift)), odd = 0;
 #pragma unroll
-      for (int j = 0; j < L; j += 2) even += exp_fast(v[j] - shift), odd += exp_fast(v[j + 1] - shift);
-    });
+    for (int u = 0; u < V; u++) {
+      if (first + thread + u * threads >= vectors) break;
+      float v[L];
+      unpack<T>(kept[u], v);
+#pragma unroll
+      for (int j = 0; j < L; j += 2) even += exp2_fast(fmaf(v[j], log2e, -shift)), odd += exp2_fast(fmaf(v[j + 1], log2e, -shift));
+    }
     s = {max, even + odd};
   }
   s = join_group<ByMaxSum>(s, threads, scratch);

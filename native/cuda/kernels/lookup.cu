@@ -1,18 +1,31 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; embedding_shifted_<bytes>: rows that do not, in vectors of the result.
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _narrow_<bytes>: rows that do not,
+// in vectors of the result.
+#include "lookup.h"
 #include "common/vec.cuh"
 
 namespace {
 
 __device__ __forceinline__ bool inside(long long index, long long rows) { return index >= 0 && index < rows; }
 
-// out[i] = table[indices[i]]; dim in units of U.
-template <class U>
+// out[i] = table[indices[i]]; dim in units of U. A thread has N units, a block apart.
+template <int N, class U>
 __device__ __forceinline__ void embedding(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long dim, long long n) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, index = indices[place];
-  if (inside(index, rows)) out[i] = table[index * dim + (i - place * dim)];
+  const long long first = static_cast<long long>(blockIdx.x) * (blockDim.x * N) + threadIdx.x;
+  const auto unit = [&](int k) { return first + k * static_cast<long long>(blockDim.x); };
+  long long index[N], column[N];
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    const long long i = min(unit(k), n - 1), place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim;
+    index[k] = indices[place], column[k] = i - place * dim;
+  }
+  U own[N] = {};
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (inside(index[k], rows)) own[k] = table[index[k] * dim + column[k]];
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (unit(k) < n && inside(index[k], rows)) out[unit(k)] = own[k];
 }
 
 // 16 bytes from `shift` bytes, a multiple of 2, behind the start of two vectors.
@@ -30,29 +43,86 @@ __device__ __forceinline__ uint4 shifted(const uint4& a, const uint4& b, int shi
   return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits), __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-// The same for rows of several vectors that do not start on 16 bytes: a thread has a vector of the result, which comes from two of the table or, at the end of a row, of two rows.
+// The 16 bytes at `from`, by whole vectors: of bytes before `least` and from `end` on, none need be right.
+__device__ __forceinline__ uint4 loose_vector(const char* from, const char* least, const char* end) {
+  const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(from) & 15);
+  const char* whole = from - shift;
+  uint4 a = {}, b = {};
+  if (whole + 16 > least) a = *reinterpret_cast<const uint4*>(whole);
+  if (shift > 0 && whole + 16 < end) b = *reinterpret_cast<const uint4*>(whole + 16);
+  return shifted(a, b, shift);
+}
+
+// The same for rows of several vectors that do not start on 16 bytes: a thread has a vector of the result, which comes from one row of the table or, at the end of it, from two.
 template <class U>
 __device__ __forceinline__ void embedding_shifted(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long dim, long long n) {
   constexpr int L = 16 / sizeof(U);
   const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
   if (i >= n) return;
-  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, index = indices[place], column = i - place * dim;
-  if (column + L <= dim) {
-    if (!inside(index, rows)) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, column = i - place * dim;
+  // Elements of the first row, and of both that there are.
+  const int all = static_cast<int>(min(static_cast<long long>(L), n - i)), own = static_cast<int>(min(static_cast<long long>(L), dim - column));
+  const long long index = indices[place], next = own < all ? indices[place + 1] : -1;
+  const bool has_own = inside(index, rows), has_next = inside(next, rows);
+  uint4 v = {}, w = {};
+  if (has_own) {
     const U* from = table + index * dim + column;
-    const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(from) & 15);
-    const uint4* whole = reinterpret_cast<const uint4*>(reinterpret_cast<uintptr_t>(from) - shift);
-    const uint4 a = whole[0], b = shift > 0 ? whole[1] : a;
-    store16(out + i, shifted(a, b, shift));
+    v = loose_vector(reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(from + own));
+  }
+  if (has_next) {
+    const U* row = table + next * dim;
+    w = loose_vector(reinterpret_cast<const char*>(row) - own * sizeof(U), reinterpret_cast<const char*>(row), reinterpret_cast<const char*>(row + (all - own)));
+  }
+  if (own == L) {
+    if (has_own) store16(out + i, v);
     return;
   }
-  const long long next = i + (dim - column) < n ? indices[place + 1] : -1;
+  alignas(16) U mine[L], others[L];
+  *reinterpret_cast<uint4*>(mine) = v, *reinterpret_cast<uint4*>(others) = w;
+#pragma unroll
+  for (int k = 0; k < L; k++) mine[k] = k < own ? mine[k] : others[k];
+  if (has_own && has_next && all == L) {
+    store16(out + i, *reinterpret_cast<uint4*>(mine));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < L; k++)
+    if (k < all && (k < own ? has_own : has_next)) out[i + k] = mine[k];
+}
+
+// The same for rows shorter than a vector, of which one lies in several.
+template <class U>
+__device__ __forceinline__ void embedding_narrow(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, int dim, long long n) {
+  constexpr int L = 16 / sizeof(U);
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim;
+  int column = static_cast<int>(i - place * dim);
+  const int all = static_cast<int>(min(static_cast<long long>(L), n - i));
+  // The row of each element, as it is the one before, or a new one.
+  int index[L], columns[L];
 #pragma unroll
   for (int k = 0; k < L; k++) {
-    const bool own = column + k < dim;
-    const long long row = own ? index : next;
-    if (inside(row, rows)) out[i + k] = table[row * dim + (own ? column + k : column + k - dim)];
+    index[k] = k < all && (k == 0 || column == 0) ? indices[place] : -1;
+    columns[k] = column;
+    if (++column == dim) column = 0, place++;
   }
+  alignas(16) U own[L] = {};
+  bool whole = all == L;
+#pragma unroll
+  for (int k = 0; k < L; k++) {
+    if (k > 0 && columns[k] != 0) index[k] = index[k - 1];
+    const bool has = k < all && inside(index[k], rows);
+    if (has) own[k] = table[static_cast<long long>(index[k]) * dim + columns[k]];
+    whole = whole && has;
+  }
+  if (whole) {
+    store16(out + i, *reinterpret_cast<const uint4*>(own));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < L; k++)
+    if (k < all && inside(index[k], rows)) out[i + k] = own[k];
 }
 
 // Rows of one U: four of a thread, as two bytes of one at a time are a sixteenth of what a line of memory holds.
@@ -105,21 +175,56 @@ __device__ __forceinline__ void rope(const T* __restrict__ x, const T* __restric
   out[second] = from_float<T>(b * c + a * s);
 }
 
+// Several pairs of a thread, a block apart: `heads_on` heads and `pairs_on` pairs further each.
+template <class T>
+__device__ __forceinline__ void rope_many(const T* __restrict__ x, const T* __restrict__ cos, const T* __restrict__ sin, T* __restrict__ out, long long pairs, long long heads, long long half, int interleaved, int heads_on,
+                                          int pairs_on) {
+  constexpr int N = many_units;
+  const long long i = static_cast<long long>(blockIdx.x) * (blockDim.x * N) + threadIdx.x, apart = interleaved ? 1 : half;
+  if (i >= pairs) return;
+  const bool small = (pairs >> 32) == 0;
+  long long head = small ? static_cast<unsigned>(i) / static_cast<unsigned>(half) : i / half, pair = i - head * half, first[N];
+  T a[N], b[N], c[N], s[N];
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    if (i + k * static_cast<long long>(blockDim.x) < pairs) {
+      const long long token = heads == 1 ? head : small ? static_cast<unsigned>(head) / static_cast<unsigned>(heads) : head / heads;
+      first[k] = head * half * 2 + (interleaved ? 2 * pair : pair);
+      a[k] = x[first[k]], b[k] = x[first[k] + apart], c[k] = cos[token * half + pair], s[k] = sin[token * half + pair];
+    }
+    head += heads_on, pair += pairs_on;
+    if (pair >= half) pair -= half, head++;
+  }
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    if (i + k * static_cast<long long>(blockDim.x) >= pairs) break;
+    out[first[k]] = from_float<T>(to_float(a[k]) * to_float(c[k]) - to_float(b[k]) * to_float(s[k]));
+    out[first[k] + apart] = from_float<T>(to_float(b[k]) * to_float(c[k]) + to_float(a[k]) * to_float(s[k]));
+  }
+}
+
 }  // namespace
 
-#define COPIES(U, bytes)                                                                                                                                                       \
+#define COPIES(U, bytes, N)                                                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(256) embedding_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) {                \
-    embedding(indices, table, out, rows, dim, n);                                                                                                                              \
+    embedding<N>(indices, table, out, rows, dim, n);                                                                                                                           \
   }
-COPIES(uint16_t, 2)
-COPIES(uint32_t, 4)
-COPIES(uint4, 16)
+COPIES(uint16_t, 2, 1)
+COPIES(uint32_t, 4, 1)
+COPIES(uint4, 16, 1)
+COPIES(uint4, 16_many, many_units)
 #define SHIFTED(U, bytes)                                                                                                                                               \
   extern "C" __global__ void __launch_bounds__(256) embedding_shifted_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) { \
     embedding_shifted(indices, table, out, rows, dim, n);                                                                                                               \
   }
 SHIFTED(uint16_t, 2)
 SHIFTED(uint32_t, 4)
+#define NARROW(U, bytes)                                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(256) embedding_narrow_##bytes(const int* indices, const U* table, U* out, long long rows, int dim, long long n) { \
+    embedding_narrow(indices, table, out, rows, dim, n);                                                                                                         \
+  }
+NARROW(uint16_t, 2)
+NARROW(uint32_t, 4)
 extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 
@@ -131,6 +236,10 @@ EACH(uint32_t, 4)
 #define ROPE(T)                                                                                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) rope_##T(const T* x, const T* cos, const T* sin, T* out, long long pairs, long long heads, long long half, int interleaved) { \
     rope(x, cos, sin, out, pairs, heads, half, interleaved);                                                                                                                   \
+  }                                                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) rope_##T##_many(const T* x, const T* cos, const T* sin, T* out, long long pairs, long long heads, long long half, int interleaved, int heads_on, \
+                                                                    int pairs_on) {                                                                                           \
+    rope_many(x, cos, sin, out, pairs, heads, half, interleaved, heads_on, pairs_on);                                                                                          \
   }
 ROPE(f32)
 ROPE(f16)

@@ -1,5 +1,5 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _few, _few_8, _few_32: a thread,
-// eight or a warp, with places of 32 bits; _four: a thread for four outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than
+// eight or a warp, with places of 32 bits; _adaptive: a thread for outputs of adaptive windows below each other; _four: a thread for four outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than
 // 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory.
 #include "pooling/tile.cuh"
 
@@ -62,6 +62,44 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   if (i < outputs && lane == 0) out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
 }
 
+// Adaptive windows of many outputs: a thread has `pool_rows` of them below each other. Where the window of the next one begins is found by additions.
+template <bool MAX, class T>
+__device__ __forceinline__ void pool_adaptive(const T* __restrict__ x, T* __restrict__ out, const PoolSizes& s) {
+  constexpr int U = 4;
+  const int width = static_cast<int>(s.width), height = static_cast<int>(s.height), out_width = static_cast<int>(s.out_width), out_height = static_cast<int>(s.out_height), groups = (out_height + pool_rows - 1) / pool_rows;
+  const unsigned i = blockIdx.x * pool_threads + threadIdx.x, row = i / static_cast<unsigned>(out_width);
+  const int plane = static_cast<int>(row / static_cast<unsigned>(groups)), ow = static_cast<int>(i - row * static_cast<unsigned>(out_width));
+  int oh = static_cast<int>(row - static_cast<unsigned>(plane) * static_cast<unsigned>(groups)) * pool_rows;
+  if (static_cast<long long>(plane) * out_height * out_width >= s.outputs) return;
+  const int first = ow * width / out_width, wide = ((ow + 1) * width + out_width - 1) / out_width - first;
+  int top = oh * height / out_height, rest = oh * height - top * out_height;
+  const T* from = x + static_cast<long long>(plane) * height * width + first;
+  T* to = out + (static_cast<long long>(plane) * out_height + oh) * out_width + ow;
+#pragma unroll
+  for (int u = 0; u < pool_rows; u++) {
+    if (oh + u >= out_height) break;
+    int next = top + s.next_down;
+    rest += s.next_across;
+    if (rest >= out_height) rest -= out_height, next++;
+    const int end = next + (rest > 0 ? 1 : 0);
+    float total = MAX ? -INFINITY : 0.0f;
+    for (int r = top; r < end; r += 2)
+      for (int c = 0; c < wide; c += U) {
+        const T* at = from + static_cast<long long>(r) * width + c;
+        float v[2][U];
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+          v[0][k] = c + k < wide ? to_float(at[k]) : MAX ? -INFINITY : 0.0f;
+          v[1][k] = c + k < wide && r + 1 < end ? to_float(at[width + k]) : MAX ? -INFINITY : 0.0f;
+        }
+#pragma unroll
+        for (int k = 0; k < U; k++) total = of_two<MAX>(total, of_two<MAX>(v[0][k], v[1][k]));
+      }
+    to[static_cast<long long>(u) * out_width] = from_float<T>(MAX ? total : total / static_cast<float>((end - top) * wide));
+    top = next;
+  }
+}
+
 // The outputs of a thread are a block apart, so that neighbouring threads read and write neighbouring elements; only the first one's place takes divisions.
 // K: width of a window; 0: any.
 template <bool MAX, int K, class T>
@@ -119,6 +157,7 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few(const T* x, T* out, const PoolSizes s) { pool<MAX, 1, int>(x, out, s); }       \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few_8(const T* x, T* out, const PoolSizes s) { pool<MAX, 8, int>(x, out, s); }     \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_few_32(const T* x, T* out, const PoolSizes s) { pool<MAX, 32, int>(x, out, s); }   \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_adaptive(const T* x, T* out, const PoolSizes s) { pool_adaptive<MAX>(x, out, s); } \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 0>(x, out, s); }     \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_2(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 2>(x, out, s); }   \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }

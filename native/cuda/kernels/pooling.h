@@ -1,13 +1,13 @@
 // The extents of a pooling, for host and device. A kernel of 0 along an axis: adaptive windows.
 #pragma once
 
-// Threads of a block, of one that has a tile, and outputs of a thread that has several.
-constexpr int pool_threads = 256, pool_tile_threads = 128, pool_outputs = 4;
+// Threads of a block, of one that has a tile, and outputs of a thread that has several: of windows alike, and of adaptive ones.
+constexpr int pool_threads = 256, pool_tile_threads = 128, pool_outputs = 4, pool_rows = 4;
 
 struct PoolSizes {
   long long outputs, height, width, out_height, out_width;
   long long kernel_down, stride_down, padding_down, kernel, stride, padding;
-  // From an output to the one that lies a block's threads behind it, before carries.
+  // From an output to the one that lies a block's threads behind it, before carries; of adaptive windows, rows of the input from an output to the next, and what is left of them.
   int next_planes, next_down, next_across;
 };
 

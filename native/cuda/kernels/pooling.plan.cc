@@ -78,6 +78,11 @@ void plan(Planner& p) {
   }
   if (!four) {
     const PoolThreads t = pool_threads_of(p.device.sm_count, dim(0) * dim(1) * dim(2), dim(1) * dim(3) + dim(1) + dim(3), dim(2) * dim(4) + dim(2) + dim(4), s.outputs, window);
+    if (const int64_t count = dim(0) * ceil_div(dim(3), pool_rows) * dim(4); row.dims == 5 && t.small && t.group == 1 && pool_adaptive(dim(0), dim(1), dim(2), dim(3), dim(4))) {
+      s.next_down = static_cast<int>(dim(1) / dim(3)), s.next_across = static_cast<int>(dim(1) % dim(3));
+      p.launch(p.kernel_in("pooling", name + "_adaptive"), {ceil_div(count, pool_threads)}, pool_threads, 0, p.input(0), p.output(), s);
+      return;
+    }
     p.launch(p.kernel_in("pooling", name + (!t.small ? (t.group == 32 ? "_warp" : "") : t.group == 1 ? "_few" : "_few_" + std::to_string(t.group))), {ceil_div(s.outputs * t.group, pool_threads)}, pool_threads, 0, p.input(0),
              p.output(), s);
     return;

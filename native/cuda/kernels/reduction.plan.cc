@@ -53,9 +53,9 @@ void slices(int64_t count, const F& launch) {
   for (int64_t first = 0; first < count; first += Launch::max_blocks_yz) launch(first, std::min(Launch::max_blocks_yz, count - first));
 }
 
-// Elements, and those of one result, up to which one launch that reads them in any order is sooner done than two (4005 of a result on an H200: 8.8 us, by
-// two launches 7.3 us).
-constexpr int64_t most_pieces = int64_t{1} << 16, most_of_cell = 512;
+// Elements, and those of one result, up to which one launch that reads them in any order is sooner done than two (4005 of a result on an H200: 8.8 us, by two launches 7.3 us; of 475,000 elements, 68 of
+// each 6.8 and 8.5, 500 of each 11.8 and 9.0).
+constexpr int64_t most_pieces = int64_t{1} << 20, most_of_cell = 256, few_pieces = int64_t{1} << 16, most_of_few = 512;
 // Results up to which a warp each leaves no part of the GPU waiting.
 constexpr int64_t most_few = 2048;
 
@@ -73,7 +73,7 @@ class Reduction {
     const int64_t outer = g_.groups * g_.outer;
     if (count_ == 1 && row_.kind != Row::product) return plan_single();
     if (row_.kind != Row::product && plan_few()) return;
-    if (g_.groups > 1 && outer * g_.reduce * g_.inner <= most_pieces && count_ <= most_of_cell) {
+    if (const int64_t all = outer * g_.reduce * g_.inner; g_.groups > 1 && ((all <= most_pieces && count_ <= most_of_cell) || (all <= few_pieces && count_ <= most_of_few))) {
       const int lanes = count_ >= 32 || (count_ >= 8 && g_.cells() <= most_few) ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
                 static_cast<long long>(g_.inner), lanes);
@@ -114,7 +114,7 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::position ? most_placed_slots : most_slots);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;

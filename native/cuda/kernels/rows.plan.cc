@@ -2,6 +2,7 @@
 // [batch, channels, plane, groups].
 #include "group_norm/shape.h"
 #include "rows/launch.h"
+#include "softmax/shape.h"
 
 namespace opscope::cuda {
 
@@ -44,6 +45,13 @@ void plan_group_norm(Planner& p) {
   a.groups = static_cast<int>(groups);
   a.plane = plane;
   launch_rows(p, a, 1, true);
+}
+
+void plan_softmax_backward(Planner& p) {
+  const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
+  if (s.each == 0 || s.vectors) return plan_rows<2>(p);
+  p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),
+           static_cast<int>(p.dim(1)));
 }
 
 void plan_cross_entropy(Planner& p) {
@@ -125,7 +133,7 @@ const bool registered = [] {
   };
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
   add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, plan_rows<>);
-  add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows<2>);
+  add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_softmax_backward);
   add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rows<>, 1);
   add("group_norm", [](const OpKernels&, const Dims& d) {
     const int64_t n = d[3] > 0 && d[3] <= d[1] && d[1] % d[3] == 0 ? d[0] * d[1] * d[2] : 0;

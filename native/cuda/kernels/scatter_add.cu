@@ -2,7 +2,7 @@
 //   scatter_scan_<t>    few rows: a block for 32 columns of a row and a share of the indices looks for those of its row
 //   scatter_join_<t>    adds the shares up
 //   scatter_table_<t>   rows of up to 32 columns that fit shared memory several times, and many indices: a warp adds a share of the indices up there
-//   scatter_ranges_<t>  rows of up to 32 columns: a block for a range of rows, which it has in shared memory, looks through all indices
+//   scatter_columns_<t>  longer rows that fit shared memory several times, and many indices: a thread adds its columns of a share of them up there
 //   scatter_chunks_<t>  others: indices are sorted with their places (order.cu); a thread for a column of a chunk of them
 //   scatter_ends_<t>    joins the sums of rows that go on in further chunks
 #include "scatter_add.h"
@@ -105,78 +105,35 @@ __device__ __forceinline__ void table(const int* __restrict__ index, const T* __
   }
 }
 
-// grid: ranges of `span` rows. Shared memory: the rows [span, lanes], values, and places in src with their rows, of indices of the range, in their order. Each warp adds to the
-// rows that are its own, every sixteenth.
+// grid: splits. Each group of `width` threads has a table [rows, dim] in shared memory and takes a share of the indices in their order, a thread the columns t, t + width, .. of them. The tables of a block
+// are added up in the order of its groups. shares: [splits, rows, dim].
 template <class T>
-__device__ __forceinline__ void ranges(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, long long rows, int dim, int n, int lanes, int span) {
+__device__ __forceinline__ void columns(const int* __restrict__ index, const T* __restrict__ src, float* __restrict__ shares, int rows, int dim, long long n, int width) {
   extern __shared__ float tables[];
-  constexpr int WARPS = range_threads / 32, OWN = range_batch / range_threads;
-  __shared__ int counts[WARPS];
-  float* const values = tables + span * lanes;
-  int* const places = reinterpret_cast<int*>(values + range_values);
-  unsigned short* const offsets = reinterpret_cast<unsigned short*>(places + range_waiting);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, together = range_values / lanes;
-  const long long first = static_cast<long long>(blockIdx.x) * span;
-  const int own_rows = static_cast<int>(min(static_cast<long long>(span), rows - first));
-  for (int i = threadIdx.x; i < own_rows * lanes; i += range_threads) tables[i] = 0;
-  int waiting = 0;
-  for (int base = 0; base < n; base += range_batch) {
-    unsigned row[OWN], votes[OWN];
-    int own = 0;
-#pragma unroll
-    for (int j = 0; j < OWN; j++) {
-      const int i = base + (warp * OWN + j) * 32 + lane;
-      // A negative index is beyond all rows.
-      row[j] = i < n ? static_cast<unsigned>(index[i]) - static_cast<unsigned>(first) : 0xffffffffu;
-      if (i < n && index[i] < 0) row[j] = 0xffffffffu;
-    }
-#pragma unroll
-    for (int j = 0; j < OWN; j++) {
-      votes[j] = __ballot_sync(0xffffffffu, row[j] < static_cast<unsigned>(own_rows));
-      own += __popc(votes[j]);
-    }
-    if (lane == 0) counts[warp] = own;
-    __syncthreads();
-    int before = waiting;
-    for (int w = 0; w < WARPS; w++) {
-      if (w < warp) before += counts[w];
-      waiting += counts[w];
-    }
-#pragma unroll
-    for (int j = 0; j < OWN; j++) {
-      if (votes[j] >> lane & 1) {
-        const int at = before + __popc(votes[j] & ((1u << lane) - 1));
-        places[at] = base + (warp * OWN + j) * 32 + lane;
-        offsets[at] = static_cast<unsigned short>(row[j]);
-      }
-      before += __popc(votes[j]);
-    }
-    __syncthreads();
-    // While another batch has room, they wait.
-    if (waiting + range_batch <= range_waiting && base + range_batch < n) continue;
-    for (int from = 0; from < waiting; from += together) {
-      const int count = min(together, waiting - from);
-#pragma unroll 8
-      for (int i = threadIdx.x; i < count * lanes; i += range_threads) values[i] = i % lanes < dim ? to_float(src[static_cast<long long>(places[from + i / lanes]) * dim + i % lanes]) : 0.0f;
-      __syncthreads();
-      for (int k = 0; k < count; k += 32) {
-        const unsigned offset = k + lane < count ? offsets[from + k + lane] : 0;
-        unsigned found = __ballot_sync(0xffffffffu, k + lane < count && offset % WARPS == static_cast<unsigned>(warp));
-        while (found) {
-          const int j = __ffs(found) - 1;
-          found &= found - 1;
-          const unsigned to = __shfl_sync(0xffffffffu, offset, j);
-          if (lane < lanes) tables[to * lanes + lane] += values[(k + j) * lanes + lane];
-        }
-      }
-      __syncthreads();
-    }
-    waiting = 0;
-  }
+  constexpr int U = 8;
+  const int groups = blockDim.x / width, group = threadIdx.x / width, size = rows * dim;
+  for (int i = threadIdx.x; i < groups * size; i += blockDim.x) tables[i] = 0;
   __syncthreads();
-  for (int i = threadIdx.x; i < own_rows * dim; i += range_threads) {
-    const long long at = first * dim + i;
-    out[at] = from_float<T>(to_float(x[at]) + tables[i / dim * lanes + i % dim]);
+  float* own = tables + group * size;
+  const long long part = static_cast<long long>(blockIdx.x) * groups + group, parts = static_cast<long long>(gridDim.x) * groups, share = (n + parts - 1) / parts, from = part * share, to = min(n, from + share);
+  for (int c = threadIdx.x % width; c < dim; c += width)
+    for (long long base = from; base < to; base += U) {
+      int row[U];
+      T value[U];
+#pragma unroll
+      for (int u = 0; u < U; u++) row[u] = base + u < to ? index[base + u] : -1;
+#pragma unroll
+      for (int u = 0; u < U; u++)
+        if (base + u < to) value[u] = src[(base + u) * dim + c];
+#pragma unroll
+      for (int u = 0; u < U; u++)
+        if (static_cast<unsigned>(row[u]) < static_cast<unsigned>(rows)) own[row[u] * dim + c] += to_float(value[u]);
+    }
+  __syncthreads();
+  for (int i = threadIdx.x; i < size; i += blockDim.x) {
+    float sum = 0;
+    for (int g = 0; g < groups; g++) sum += tables[g * size + i];
+    shares[static_cast<long long>(blockIdx.x) * size + i] = sum;
   }
 }
 
@@ -251,8 +208,8 @@ __device__ __forceinline__ void join_ends(const Key* __restrict__ keys, const T*
   extern "C" __global__ void __launch_bounds__(512) scatter_table_##T(const int* index, const T* src, float* shares, int rows, int dim, long long n, int lanes) {                               \
     table(index, src, shares, rows, dim, n, lanes);                                                                                                                                         \
   }                                                                                                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(range_threads) scatter_ranges_##T(const T* x, const int* index, const T* src, T* out, long long rows, int dim, int n, int lanes, int span) {     \
-    ranges(x, index, src, out, rows, dim, n, lanes, span);                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(column_threads) scatter_columns_##T(const int* index, const T* src, float* shares, int rows, int dim, long long n, int width) {                     \
+    columns(index, src, shares, rows, dim, n, width);                                                                                                                                       \
   }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) scatter_chunks_##T(const Key* keys, const T* x, const T* src, T* out, float* head, float* tail, long long rows, long long dim, long long n,  \
                                                                        long long chunk, long long threads) {                                                                               \

@@ -29,6 +29,15 @@ void plan_table(Planner& p, int64_t rows, int64_t dim, int64_t n, unsigned warps
   p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
 }
 
+// The same for longer rows.
+void plan_columns(Planner& p, int64_t rows, int64_t dim, int64_t n, const ScatterColumns& c) {
+  const CUdeviceptr shares = p.workspace(c.splits * rows * dim * 4);
+  const auto shared = static_cast<unsigned>(c.groups * rows * dim * 4);
+  p.launch(p.kernel("scatter_columns_" + p.dtype(), shared), {c.splits}, static_cast<unsigned>(c.groups * c.width), shared, p.input(1), p.input(2), shares, static_cast<int>(rows), static_cast<int>(dim), number(n),
+           static_cast<int>(c.width));
+  p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(c.splits));
+}
+
 constexpr CUdeviceptr absent = 0;
 
 std::string row_kernel(const Planner& p, const std::string& name, const ScatterShape& s) {
@@ -60,6 +69,20 @@ void plan_lists(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
+// A block for a range of rows.
+void plan_range(Planner& p, const ScatterShape& s, bool bins) {
+  const ScatterRange r = scatter_range(p.device.sm_count, s, bins);
+  const int64_t ranges = ceil_div(s.rows, r.span);
+  const int n = static_cast<int>(s.indices), room = static_cast<int>(r.room);
+  const CUdeviceptr counts = bins ? p.workspace(ranges * 4) : absent, of_bins = bins ? p.workspace(ranges * r.room * 8) : absent;
+  if (bins) p.launch(p.kernel_in("scatter_range", "scatter_bin"), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, 0, p.input(1), counts, of_bins, number(s.rows), n, r.shift, room);
+  const std::string kind = bins ? "bins" : "found", name = scatter_single(s) ? "scatter_" + kind + "_" + p.dtype() + "_single" : row_kernel(p, kind, s);
+  const auto shared = static_cast<unsigned>(r.shared);
+  Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, scatter_lanes(s),
+                            static_cast<int>(r.span), room);
+  if (bins) launch.early(p.device);
+}
+
 void plan_look(Planner& p, const ScatterShape& s) {
   const int lanes = scatter_look_lanes(p.device.sm_count, s);
   const int64_t parts = ceil_div(s.dim, scatter_look_columns(s, lanes));
@@ -88,19 +111,14 @@ void plan(Planner& p) {
   switch (scattering(p.device.sm_count, shared_bytes, s)) {
     case Scattering::scan: return plan_scan(p, rows, dim, n);
     case Scattering::table: return plan_table(p, rows, dim, n, static_cast<unsigned>(scatter_table_warps(shared_bytes, s)));
+    case Scattering::columns: return plan_columns(p, rows, dim, n, scatter_columns(p.device.sm_count, shared_bytes, s));
     case Scattering::few: return plan_few(p, s);
     case Scattering::look: return plan_look(p, s);
+    case Scattering::found: return plan_range(p, s, false);
+    case Scattering::bins: return plan_range(p, s, true);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);
     case Scattering::lists: return plan_lists(p, s);
-    case Scattering::ranges: {
-      const int64_t span = scatter_range_span(p.device.sm_count, shared_bytes, s);
-      const int lanes = lanes_of_row(dim);
-      const auto shared = static_cast<unsigned>(span * lanes * 4 + range_bytes);
-      p.launch(p.kernel("scatter_ranges_" + p.dtype(), shared), {ceil_div(rows, span)}, range_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), number(rows), static_cast<int>(dim), static_cast<int>(n), lanes,
-               static_cast<int>(span));
-      return;
-    }
     case Scattering::sorted: return plan_sorted(p, rows, dim, n);
   }
 }

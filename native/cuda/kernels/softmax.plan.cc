@@ -8,9 +8,9 @@ namespace {
 // dims: [rows, cols].
 void plan_softmax(Planner& p) {
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
-  if (s.each == 0) return plan_row_op(p, "softmax");
-  const std::string name = p.spec.op + "_short_" + p.dtype() + (s.vectors ? "_vectors_" : "_") + std::to_string(s.each);
-  p.launch(p.kernel_in("softmax_short", name), {s.blocks}, s.threads, 0, p.input(0), p.output(), static_cast<long long>(p.dim(0)), static_cast<int>(p.dim(1)), s.group_log2);
+  if (s.each == 0 || p.dim(1) == 1) return plan_row_op(p, "softmax");
+  const std::string name = p.spec.op + "_short_" + p.dtype() + short_kernel(s);
+  p.launch(p.kernel_in("softmax_short", name), {s.blocks}, s.threads, 0, p.input(0), p.output(), static_cast<long long>(p.dim(0)), static_cast<int>(p.dim(1)));
 }
 
 const bool registered = [] {

@@ -1,7 +1,7 @@
 // How a row-wise op is spread over the GPU. Kernels, for every dtype:
 //   <op>_<t>_warp_<V>   one warp per row, V vectors of 16 bytes per lane
 //   <op>_<t>_block_<V>, <op>_<t>_wide_8  one block per row; wide: of more than 256 threads
-//   rows_<op>_<t>, rows_<op>_<t>_tile   rows of a few elements of layer_norm (rows/shape.h); those of softmax are in softmax/shape.h
+//   rows_<op>_<t>       many long rows (rows/shape.h); short ones are in softmax/shape.h
 //   <op>_<t>_cluster   few rows of 4,096 to 8,192 vectors: a cluster of blocks per row (sm_90 and newer)
 //   layer_norm_<t>_stay_<S>   many rows of 129 to 1,024 vectors that start on 16 bytes: blocks that take one row after another
 //   <op>_<t>_part, <op>_<t>_join   rows longer than a block's registers, or too few rows to fill the GPU:
@@ -89,12 +89,11 @@ inline StayShape layer_norm_stays(int sm_count, int64_t lanes, int64_t rows, int
   return {stages, static_cast<unsigned>(threads), fit < rows ? fit : rows, stages * stay_vectors * threads * 16};
 }
 
-// What rows.cu does better: many rows of a few elements (few of them take 4.3 us by a warp each and 5.3 us in a tile on an H200), and many rows so long that a block which keeps one in registers is alone on its
-// multiprocessor (10367 rows of 22623 f32 on an H200: 48 % of the bandwidth).
+// What rows.cu does better: many rows so long that a block which keeps one in registers is alone on its multiprocessor (10367 rows of 22623 f32 on an H200: 48 % of the bandwidth).
 inline bool from_rows(const Traits& device, int64_t lanes, int64_t rows, int64_t cols) {
   const int64_t vectors = ceil_div(cols, lanes);
   // So many rows that none is split (rows_split): rows.cu has no kernels for parts of these.
-  return (vectors < 8 && cols < tile_columns && rows >= device.sm_count * 8) || (vectors > 4096 && vectors <= 8192 && rows >= device.sm_count * 4);
+  return vectors > 4096 && vectors <= 8192 && rows >= device.sm_count * 4;
 }
 
 // Launches for `<op>` from `module`; `extra` are the op's inputs after x. Chunk summaries are two floats each.

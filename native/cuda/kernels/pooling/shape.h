@@ -44,6 +44,13 @@ inline PoolThreads pool_threads_of(int64_t sm_count, int64_t elements, int64_t d
   return {1, small(1)};
 }
 
+// Whether threads have several outputs of adaptive windows: of small ones, where there are enough of such threads (H200: bf16 65x128x64x64 to 17x17, about 15 elements of a window, 80 us, by a thread for each
+// output 62; f32 64x64x112x112 to 37x41, 8 elements, 87 and 113).
+inline bool pool_adaptive(int64_t planes, int64_t height, int64_t width, int64_t out_height, int64_t out_width) {
+  constexpr int64_t least_threads = int64_t{1} << 17, most_of_window = 10, most_rows = 4;
+  return planes * ((out_height + pool_rows - 1) / pool_rows) * out_width >= least_threads && height * width <= out_height * out_width * most_of_window && height <= out_height * most_rows;
+}
+
 // `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`.
 inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };

@@ -83,7 +83,11 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
   typename R::Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  add_rows<R, 8, W>(part, x + o * reduce * inner + column, 0, reduce, 1, inner);
+  const T* p = x + o * reduce * inner + column;
+  // No more loads than rows, about.
+  if (reduce <= 2) add_rows<R, 2, W>(part, p, 0, reduce, 1, inner);
+  else if (reduce <= 4) add_rows<R, 4, W>(part, p, 0, reduce, 1, inner);
+  else add_rows<R, 8, W>(part, p, 0, reduce, 1, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
 }
@@ -193,6 +197,13 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
   if (t < inner) results.put(cell, total);
 }
 
+// Where a block has column c of its tile of 32 columns of W elements in shared memory: neighbours lie in different banks, both where threads have W columns each and where they have one.
+template <int W>
+struct Columns {
+  static constexpr int pitch = W > 1 ? 32 + 32 / W : 32, count = pitch * W;
+  static __device__ __forceinline__ int place(int c) { return c % W * pitch + c / W; }
+};
+
 // grid: (tiles, splits, outer); 256 threads = 32 columns of W elements x 8 groups, of which each has every eighth row. W elements per access.
 // SHIFTED: rows that do not start on 16 bytes. Those of one group start equally far off (W divides 8), so each group reads whole vectors, its first one up to W - 1
 // elements before the tile; the tile is one vector narrower, and what a thread reads beside it is left out when the groups are joined.
@@ -200,7 +211,7 @@ template <class R, int W, bool SHIFTED, class T>
 __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
   constexpr int read = 32 * W, tile = SHIFTED ? read - W : read;
-  __shared__ Part own[8][read + 1];
+  __shared__ Part own[8][Columns<W>::count];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long tile_base = static_cast<long long>(blockIdx.x) * tile, outer_base = blockIdx.z * inner;
   const unsigned splits = gridDim.y;
@@ -214,7 +225,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   for (int j = 0; j < W; j++) part[j] = R::start();
   if (first < tile && tile_base + first < inner) add_rows<R, 4, W>(part, x + blockIdx.z * reduce * inner + tile_base + first, from + group, to, 8, inner);
 #pragma unroll
-  for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
+  for (int j = 0; j < W; j++) own[group][j * Columns<W>::pitch + lane] = part[j];
   __syncthreads();
   // One thread per column of the tile joins the eight shares.
   const unsigned cell = blockIdx.z * gridDim.x + blockIdx.x;
@@ -224,8 +235,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   if (threadIdx.x < tile) {
 #pragma unroll
     for (int g = 0; g < 8; g++) {
-      const int e = c + shift_of(g);
-      total = R::join(total, own[g][e % W * 32 + e / W]);
+      total = R::join(total, own[g][Columns<W>::place(c + shift_of(g))]);
     }
     if (splits > 1) shares[(static_cast<long long>(cell) * splits + blockIdx.y) * tile + c] = total;
   }
@@ -257,7 +267,7 @@ template <class R, int W, class T>
 __device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, int cluster) {
   using Part = typename R::Part;
   constexpr int tile = 32 * W;
-  __shared__ Part own[8][tile + 1], joined[tile];
+  __shared__ Part own[8][Columns<W>::count], joined[tile];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32, split = static_cast<int>(blockIdx.x) % cluster;
   const long long first = static_cast<long long>(blockIdx.x / cluster) * tile, column = first + lane * W, from = split * rows_per_split, to = min(reduce, from + rows_per_split);
   Part part[W];
@@ -265,12 +275,12 @@ __device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T>
   for (int j = 0; j < W; j++) part[j] = R::start();
   if (column < inner) add_rows<R, 8, W>(part, x + (blockIdx.z * reduce) * inner + column, from + group, to, 8, inner);
 #pragma unroll
-  for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
+  for (int j = 0; j < W; j++) own[group][j * Columns<W>::pitch + lane] = part[j];
   __syncthreads();
   for (int k = threadIdx.x; k < tile; k += 256) {
     Part total = R::start();
 #pragma unroll
-    for (int g = 0; g < 8; g++) total = R::join(total, own[g][k % W * 32 + k / W]);
+    for (int g = 0; g < 8; g++) total = R::join(total, own[g][Columns<W>::place(k)]);
     joined[k] = total;
   }
   cluster_arrive();

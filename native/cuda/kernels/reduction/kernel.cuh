@@ -113,13 +113,7 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
   const unsigned splits = gridDim.x;
   Part total = R::start();
   if constexpr (R::placed) {
-    const int most = static_cast<int>(step) * LANES<T>;
-    for (long long done = 0; done < count; done += most) {
-      // Who is late has read what the round before left in shared memory.
-      if (done > 0) __syncthreads();
-      const Part own = first_largest<R, T, slot_vectors>(x + at + done, static_cast<int>(min(count - done, static_cast<long long>(most))), threadIdx.x, blockDim.x);
-      total = R::join(total, R::moved(own, static_cast<unsigned>(from + done)));
-    }
+    total = R::moved(leading_largest<R, T, slot_vectors>(x + at, static_cast<int>(count), threadIdx.x, blockDim.x), static_cast<unsigned>(from));
   } else {
     const Range<R, T> range(x + at, R::pair ? y + at : x, count, 0);
     Part part[slot_vectors];

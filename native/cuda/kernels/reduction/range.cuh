@@ -1,5 +1,6 @@
 // A reduction of elements that lie in one piece, by the threads that share them. R: as in reduction.cu.
 #pragma once
+#include "../common/pairs.cuh"
 #include "../common/reduce.cuh"
 #include "../common/vec.cuh"
 #include "../elementwise/functions.cuh"
@@ -173,6 +174,76 @@ __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int
 #pragma unroll
       for (int j = 0; j < L; j++)
         if (t + u * threads < range.vectors && same(key(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
+    }
+    atomicMin(&first, place);
+  }
+  __syncthreads();
+  // Zeros of either sign are equal.
+  return R::ranked(0.0f + most, first);
+}
+
+// The largest element of the vectors that a thread meets, and the first vector that has it: a comparison and two selections for a vector.
+template <class R, class T>
+struct Leading {
+  float most = -INFINITY;
+  int at;
+
+  static __device__ __forceinline__ float key(float a) { return R::value(1.0f) > 0 ? a : -a; }
+  static __device__ __forceinline__ float largest(const uint4& v) {
+    if constexpr (sizeof(T) == 4) {
+      return max_or_nan(max_or_nan(key(__uint_as_float(v.x)), key(__uint_as_float(v.y))), max_or_nan(key(__uint_as_float(v.z)), key(__uint_as_float(v.w))));
+    } else {
+      const auto larger = [](uint32_t a, uint32_t b) { return of_pairs<T>(a, b, [](auto p, auto q) { return R::value(1.0f) > 0 ? __hmax2_nan(p, q) : __hmin2_nan(p, q); }); };
+      float low, high;
+      unpack_pair(larger(larger(v.x, v.y), larger(v.z, v.w)), low, high, T());
+      return max_or_nan(key(low), key(high));
+    }
+  }
+  __device__ __forceinline__ void see(const uint4& v, int i) {
+    const float m = largest(v);
+    const bool more = m > most || (m != m && most == most);
+    most = more ? m : most;
+    at = more ? i : at;
+  }
+};
+
+// As first_largest, of any number of vectors of a thread, N of them on their way at a time.
+template <class R, class T, int N>
+__device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, int t, int threads) {
+  using Lead = Leading<R, T>;
+  __shared__ float scratch[32];
+  __shared__ unsigned first;
+  constexpr int L = LANES<T>;
+  const Range<R, T, int> range(x, x, n, 0);
+  const int done = range.head + range.vectors * L;
+  float ends[2] = {-INFINITY, -INFINITY};
+  if (t < range.head) ends[0] = Lead::key(to_float(x[t]));
+  if (t < n - done) ends[1] = Lead::key(to_float(x[done + t]));
+  Lead lead;
+  lead.at = min(t, range.vectors - 1);
+  for (int i = t; i - t < range.vectors; i += N * threads) {
+    uint4 a[N];
+    // A thread without a vector takes the last, which changes nothing.
+#pragma unroll
+    for (int u = 0; u < N; u++) a[u] = range.of_x(min(i + u * threads, range.vectors - 1));
+#pragma unroll
+    for (int u = 0; u < N; u++) lead.see(a[u], min(i + u * threads, range.vectors - 1));
+  }
+  const float own = max_or_nan(lead.most, max_or_nan(ends[0], ends[1]));
+  if (t == 0) first = ~0u;
+  const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
+  __syncthreads();
+  const auto same = [&](float a) { return a == most || (a != a && most != most); };
+  if (same(own)) {
+    unsigned place = ~0u;
+    if (t < range.head && same(ends[0])) place = t;
+    if (t < n - done && same(ends[1])) place = min(place, static_cast<unsigned>(done + t));
+    if (range.vectors > 0 && same(lead.most)) {
+      float f[L];
+      unpack<T>(range.of_x(lead.at), f);
+#pragma unroll
+      for (int j = 0; j < L; j++)
+        if (same(Lead::key(f[j]))) place = min(place, static_cast<unsigned>(range.head + lead.at * L + j));
     }
     atomicMin(&first, place);
   }

@@ -21,10 +21,10 @@ struct RowSplit {
 constexpr int64_t most_of_cluster = 8;
 
 // Vectors of a thread where a row has one block and the kernel little code, and of one that leaves its share in a slot; threads of such a block, and slots in all.
-constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096;
+constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096, most_placed_slots = 1024;
 
 // `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false, int64_t slots = most_slots) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -54,7 +54,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
   if (splits == 1) return {RowSplit::Kind::block, threads, 32, vectors * width, 1};
   // Blocks of one round, so that who is done has another: where all are there from the beginning, the slowest multiprocessor is waited for (f32 4096x4096 on an H100: 26.0
   // us, by 528 blocks 28.2).
-  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
+  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, slots), chunk = rounds * slot_threads * slot_vectors * width;
   return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, true};
 }
 
@@ -77,8 +77,8 @@ struct ColumnSplit {
 // Columns of one thread where they are single elements of up to so many rows (H200: two rows of 692,643 bf16 11.2 to 7.5 us, five of 1,000,001 f32 13.9 to 11.2; eight of
 // 300,001 bf16 6.3 to 8.8).
 constexpr int64_t each_columns = 4, each_few_rows = 5;
-// Rows from which vectors pay where rows do not start on 16 bytes: each of eight groups of a block has four of them.
-constexpr int64_t shifted_rows = 32;
+// Rows from which vectors pay where rows do not start on 16 bytes (H200: bf16 20x743377 18.8 to 16.3 us, 16x743377 14.6 to 17.7).
+constexpr int64_t shifted_rows = 20;
 
 // `blocks` of the kernel for tiles fit on a multiprocessor. `clusters`: whether the GPU and the reduction have them. `shifts`: whether the reduction has shifted tiles.
 inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner, int blocks = 6, bool clusters = false, bool shifts = false) {

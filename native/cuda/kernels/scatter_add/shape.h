@@ -1,9 +1,11 @@
-// Which kernels of scatter_add.cu, scatter_look.cu and scatter_rows.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
+// Which kernels of scatter_add.cu, scatter_look.cu, scatter_range.cu and scatter_rows.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "../scatter_add.h"
+#include "../scatter_range.h"
 #include "../scatter_rows.h"
 
 namespace opscope::cuda {
@@ -20,7 +22,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, few, look, slots, chains, lists, ranges, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, slots, chains, lists, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -30,13 +32,17 @@ inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) 
   return warps >= least_warps && s.rows >= 32 / lanes && s.indices >= s.rows * 8 ? warps : 0;
 }
 
-// Rows of a range that a block keeps in shared memory, 0 where others do it: a range for each multiprocessor, or more where they do not fit, as long as all look through the indices
-// sooner than these are sorted.
-inline int64_t scatter_range_span(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
-  constexpr int64_t most_looks = int64_t{1} << 25, least_rows = 4096, scratch = 2 << 10;
-  if (s.dim > 32 || s.rows < least_rows || s.rows >= int64_t{1} << 31) return 0;
-  const int64_t fit = (shared_bytes - range_bytes - scratch) / (lanes_of_row(s.dim) * 4), span = std::min((s.rows + sm_count - 1) / sm_count, std::min<int64_t>(fit, 1 << 16));
-  return span > 0 && (s.rows + span - 1) / span * s.indices <= most_looks ? span : 0;
+// The same for longer rows (scatter_columns): threads of a group that shares the columns of a table, groups of a block, and blocks; 0: others take the case. Fewer groups would not hide what each waits for.
+struct ScatterColumns {
+  int64_t width = 0, groups = 0, splits = 0;
+};
+inline ScatterColumns scatter_columns(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
+  constexpr int64_t least_groups = 2, scratch = 1 << 10, least_indices = 65536, least_share = 256;
+  if (s.dim <= 32 || s.dim > 1 << 20 || s.rows > 1 << 16 || s.indices < least_indices || s.indices < s.rows * least_share) return {};
+  // Two blocks on a multiprocessor.
+  const int64_t width = std::min<int64_t>(column_threads / 2, (s.dim + 31) / 32 * 32), groups = std::min(column_threads / width, (shared_bytes / 2 - scratch) / (s.rows * s.dim * 4));
+  // What blocks write of their tables, and read again, is a part of what they read of src.
+  return groups >= least_groups ? ScatterColumns{width, groups, std::min(sm_count * 2, s.indices * s.bytes / (8 * s.rows))} : ScatterColumns{};
 }
 
 // Bytes of the vectors that rows are whole numbers of; 0: none.
@@ -64,6 +70,33 @@ inline int64_t scatter_part(int64_t sm_count, const ScatterShape& s) {
   return std::clamp<int64_t>(wanted / cells * cells, cells, long_row_columns(scatter_vectors(s)));
 }
 
+// Rows of one element with few indices each: a vector of them for a thread.
+inline bool scatter_single(const ScatterShape& s) { return s.dim == 1 && s.indices <= s.rows; }
+// Rows of a block that has lists of their indices in shared memory (scatter_range.cu), and the indices that it has room for. span 0: others take the case.
+struct ScatterRange {
+  int64_t span = 0, room = 0, shared = 0;
+  int shift = 0;  // of bins: span is 2 to the power of it
+};
+inline ScatterRange scatter_range(int64_t sm_count, const ScatterShape& s, bool bins) {
+  constexpr int64_t limit = int64_t{1} << 30, most_room = 8192, least_span = 8;
+  if (s.rows > limit || s.indices > limit || s.dim > limit) return {};
+  const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  // Indices that are drawn alike for all rows: one range of many millions has more.
+  const auto filled = [&](int64_t span, int shift) -> ScatterRange {
+    const double mean = static_cast<double>(s.indices) * static_cast<double>(span) / static_cast<double>(s.rows);
+    const int64_t room = up(std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64), 4) * 4;
+    return {span, room, span * 4 + room * (scatter_single(s) ? 10 : 6), shift};
+  };
+  if (!bins) {
+    const ScatterRange r = filled(up(std::max(up(s.rows, sm_count * 4), int64_t{link_threads} / scatter_lanes(s)), least_span) * least_span, 0);
+    return r.span <= most_span && r.room <= most_room ? r : ScatterRange{};
+  }
+  int shift = 3;
+  while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && filled(int64_t{2} << shift, 0).room <= most_room) shift++;
+  const ScatterRange r = filled(int64_t{1} << shift, shift);
+  return up(s.rows, r.span) <= most_bins && r.room <= most_room ? r : ScatterRange{};
+}
+
 inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
   const int64_t cells = s.rows * ((s.dim + 31) / 32), row_bytes = s.dim * s.bytes;
   constexpr int64_t limit = int64_t{1} << 31;
@@ -74,21 +107,29 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Blocks that look at the same time, most looks of more of them, where slots would be many; and most indices of each.
   const int64_t look_blocks = sm_count * 4;
   constexpr int64_t most_looks = int64_t{1} << 25, most_looked = 65536, most_slotted = 8;
+  // Indices that each block of a range looks through, and that are worth the launch which puts them into bins; of a row with a list in shared memory, on average.
+  constexpr int64_t most_found = 8192, least_binned = 32768, most_binned = 32, few_slotted = 262144, wide_row = 64;
   // Threads of rows that are more than a copy of them costs, unless rows are long: then a row is not written twice. And rows for each index from which on that is so.
-  constexpr int64_t many_lanes = 400'000, long_vectors = 2048, least_idle = 4;
+  constexpr int64_t many_lanes = 400'000, long_vectors = 2048, least_idle = 4, rare_rows = 16;
   // Bytes of slots.
   constexpr int64_t most_slots = 1 << 30;
+  const bool many = s.rows * scatter_lanes(s) >= many_lanes, rare = many && s.indices * rare_rows <= s.rows;
+  const bool idle = many && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
-  if (row_bytes >= long_row && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
+  if (row_bytes >= long_row && !rare && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
+  if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
   if (s.indices <= most_looked && s.dim < limit && (blocks <= look_blocks || (blocks * s.indices <= most_looks && s.indices > most_slotted * s.rows))) return Scattering::look;
+  if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, s, false).span > 0) return Scattering::found;
+  // Slots of several indices for narrow rows take one wait less than bins.
+  const bool slotted = s.indices > s.rows && s.indices <= most_slotted * s.rows && row_bytes < wide_row && s.indices <= few_slotted;
+  if (s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && !slotted && scatter_range(sm_count, s, true).span > 0) return Scattering::bins;
   if (cells <= most_cells && cells * s.indices <= most_scanned) return Scattering::scan;
   if (scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (s.indices <= most_slotted * s.rows && s.rows < limit && s.indices < limit && s.dim < limit) {
-    if (s.indices * least_idle <= s.rows && s.rows * scatter_lanes(s) >= many_lanes && !(scatter_vectors(s) && row_bytes >= long_vectors)) return Scattering::lists;
+    if (idle) return Scattering::lists;
     return s.indices <= s.rows || s.rows * scatter_room(s) * 4 > most_slots ? Scattering::chains : Scattering::slots;
   }
-  if (scatter_range_span(sm_count, shared_bytes, s) > 0) return Scattering::ranges;
   return Scattering::sorted;
 }
 

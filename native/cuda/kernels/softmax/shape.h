@@ -1,6 +1,7 @@
-// Which short rows of softmax and log_softmax are taken by lanes of a warp (softmax_short.cu). Pure; rows_test.cc has what holds over the whole range.
+// Which short rows of softmax, log_softmax, softmax_backward and layer_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace opscope::cuda {
 
@@ -13,13 +14,13 @@ struct ShortShape {
 };
 
 // Elements of rows that do not start on 16 bytes, and vectors of others, up to which lanes of one warp hold a row.
-constexpr int64_t short_elements = 128, short_row_vectors = 128;
+constexpr int64_t short_elements = 256, short_row_vectors = 128;
 
 // `lanes`: elements of 16 bytes.
 inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   const bool vectors = cols % lanes == 0;
   const int64_t n = vectors ? cols / lanes : cols;
-  if (cols < 2 || rows < 1 || n > (vectors ? short_row_vectors : short_elements)) return {};
+  if (cols < 1 || rows < 1 || n > (vectors ? short_row_vectors : short_elements)) return {};
   // Of elements four or more: what lanes exchange for a row costs more than a few loads of each (bf16 40,515 rows of 53 on an H100: 9.1 us, with two 14.0).
   const int64_t each = vectors ? (n <= 32 ? 1 : n <= 64 ? 2 : 4) : n <= 32 ? 4 : 8;
   int log2 = 0;
@@ -29,5 +30,8 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
   const unsigned threads = in_all >= int64_t{sm_count} * 128 ? 128 : 64;
   return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
 }
+
+// The end of the name of its kernels.
+inline std::string short_kernel(const ShortShape& s) { return (s.vectors ? "_vectors_" : "_") + std::to_string(s.each) + "_" + std::to_string(s.group_log2); }
 
 }  // namespace opscope::cuda

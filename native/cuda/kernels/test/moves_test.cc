@@ -55,7 +55,7 @@ void transposes() {
 }
 
 void scatters() {
-  bool covered = true, aligned = true, listed = true, looked = true, fits = true;
+  bool covered = true, aligned = true, listed = true, looked = true, ranged = true, fits = true;
   std::set<Scattering> kinds;
   for (const int64_t bytes : {2, 4})
     for (const int64_t rows : {1, 2, 33, 157, 1024, 5000, 100'000, 2'097'152, 70'000'001})
@@ -82,16 +82,30 @@ void scatters() {
             listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= lanes && threads <= link_threads && over(rows, threads / lanes) <= most_blocks && over(n, threads / lanes) <= most_blocks;
             fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
           }
+          if (kind == Scattering::found || kind == Scattering::bins) {
+            const ScatterRange r = scatter_range(multiprocessors, s, kind == Scattering::bins);
+            const int64_t ranges = over(rows, r.span);
+            ranged = ranged && covers(rows, ranges, r.span) && ranges <= most_blocks && r.span % 8 == 0 && r.span <= most_span && lanes <= 32 && n <= 32 * rows;
+            ranged = ranged && (kind == Scattering::found ? n <= 8192 : n >= 32768 && ranges <= most_bins && r.span == int64_t{1} << r.shift && ranges >= multiprocessors / 2);
+            // Numbers in a list have 16 bits; a range has its share of the indices, and more.
+            fits = fits && r.room < 1 << 16 && r.room % 4 == 0 && (r.room >= n || r.room * ranges > n) && r.shared == r.span * 4 + r.room * (scatter_single(s) ? 10 : 6) && r.shared <= shared_bytes - (4 << 10);
+          }
+          if (kind == Scattering::columns) {
+            const ScatterColumns c = scatter_columns(multiprocessors, shared_bytes, s);
+            fits = fits && c.width % 32 == 0 && c.splits >= 1 && c.width * c.groups <= column_threads && c.groups * rows * dim * 4 * 2 <= shared_bytes - (1 << 10);
+          }
           if (kind == Scattering::table) fits = fits && scatter_table_warps(shared_bytes, s) * rows * lanes_of_row(dim) * 4 <= shared_bytes - (1 << 10);
-          if (kind == Scattering::ranges) fits = fits && scatter_range_span(multiprocessors, shared_bytes, s) * lanes_of_row(dim) * 4 + range_bytes <= shared_bytes - (2 << 10);
         }
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
-  expect(fits, "tables, ranges and slots of scatter_add fit into memory");
-  expect(listed && looked && kinds.size() == 9, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
+  expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
+  expect(listed && looked && kinds.size() == 11, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
-  expect(of(157, 8, 95'401) == Scattering::table && of(4, 14'590, 5) == Scattering::few && of(1'962'941, 27, 16'385) == Scattering::lists && of(100'000, 16, 300'000) == Scattering::slots && of(2, 2, 17) == Scattering::look &&
-             of(512, 256, 30'000) == Scattering::look && of(83'571, 7, 293) == Scattering::chains,
-         "many indices of few rows take tables, long rows parts, many rows slots or lists, and few looks are looked");
+  expect(of(157, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
+         "many indices of few rows take tables, long rows parts, and few looks are looked");
+  expect(of(1024, 256, 1024) == Scattering::found && of(1'000'000, 1, 500'000) == Scattering::bins && of(100'000, 16, 300'000) == Scattering::bins && of(215'261, 3, 4'227'109) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
+  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(100'003, 2, 200'001) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
+         "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
 }
 
 void small_poolings() {

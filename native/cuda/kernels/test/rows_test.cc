@@ -76,22 +76,25 @@ void norm_few_shapes() {
   expect(norm_few_shape(132, 512, 512).splits == 8 && norm_few_shape(132, 123, 1899).group == 128 && norm_few_shape(132, 5059, 2961).tiles == 0, "few elements take one launch, many do not");
 }
 
-// Lanes hold short rows of softmax, whatever their alignment, and no block is without one.
+// Lanes hold short rows of softmax and layer_norm, whatever their alignment, and no block is without one.
 void short_rows() {
-  bool held = true, taken = true;
+  bool held = true, taken = true, built = true;
   for (const int64_t lanes : {4, 8})
     for (int64_t cols = 1; cols <= 1100; cols++)
       for (int64_t rows = 1; rows <= int64_t{1} << 31; rows = rows * 5 + 2) {
         const ShortShape s = short_shape(132, lanes, rows, cols);
         const int64_t n = cols % lanes == 0 ? cols / lanes : cols;
-        taken = taken && (s.each > 0) == (cols > 1 && n <= 128);
+        taken = taken && (s.each > 0) == (n <= (cols % lanes == 0 ? 128 : 256));
         if (s.each == 0) continue;
         const int64_t group = int64_t{1} << s.group_log2;
         held = held && (!s.vectors || s.each == 1 || s.each == 2 || s.each == 4) && group <= 32 && s.each * group >= n && s.vectors == (cols % lanes == 0) && (s.vectors || s.each == 4 || s.each == 8) && s.threads % 32 == 0 && s.threads <= 256 && s.blocks * s.threads >= rows * group &&
                (s.blocks - 1) * s.threads < rows * group;
+        // What softmax_short.cu and layer_norm_short.cu have kernels for.
+        built = built && (s.vectors ? s.each == 1 || s.group_log2 == 5 : s.each == 4 ? s.group_log2 <= 3 : s.group_log2 >= 3);
       }
-  expect(held, "lanes of a warp hold a short row of softmax");
-  expect(taken, "rows of softmax of up to 128 elements, or of vectors that start on 16 bytes, take lanes");
+  expect(built, "each number of elements and of lanes of a short row has kernels");
+  expect(held, "lanes of a warp hold a short row of softmax or layer_norm");
+  expect(taken, "rows of up to 256 elements, or of 128 vectors that start on 16 bytes, take lanes");
 }
 
 // softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
