@@ -1,6 +1,8 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
 #include "simd/dots.h"
+#include "simd/few_terms.h"
+#include "simd/narrow_products.h"
 #include "simd/tiles.h"
 
 namespace {
@@ -28,7 +30,13 @@ void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out
 // out[j] = sum over l of v[l] * b[j, l] for rows `r`.
 template <class T>
 void dot_rows(const T* v, const T* b, int64_t k, Range r, T* out) {
-  for (int64_t j = r.begin; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
+  int64_t j = r.begin;
+#if defined(OPSCOPE_ISA_avx512)
+  constexpr int TOGETHER = 8;
+  if (k < 8 * W)
+    for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, out + j, 0, 1);
+#endif
+  for (; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
 }
 
 // A vector times a matrix of n results, whose rows hold the results (by_rows) or the terms.
@@ -46,19 +54,36 @@ void run_vectors(const Call& c, const Size& s) {
   }
 }
 
-// Whether one operand has few rows, and the terms of both lie next to one another.
-inline bool by_dots(const Size& s) { return !s.trans_a && s.trans_b && (s.p.m <= DOT_ROWS || s.p.n <= DOT_ROWS); }
+// Whether one operand has few rows, and the terms of both lie next to one another. Of up to DOT_ROWS rows always; of more, where sums over the
+// lanes take little beside the terms.
+inline bool by_dots(const Size& s, size_t element_bytes) {
+  constexpr int64_t MORE_ROWS = W < 16 ? 8 : 16, MANY_TERMS = W < 16 ? 400 : 200, NEAR_FLOATS = 128 << 10;
+  const int64_t few = least(s.p.m, s.p.n);
+  if (s.trans_a || !s.trans_b || (s.p.k == 1 && s.p.n > s.p.m)) return false;
+  return few <= DOT_ROWS || (element_bytes == sizeof(float) && few <= MORE_ROWS && s.p.k >= MANY_TERMS && few * s.p.k <= NEAR_FLOATS);
+}
 
 template <class T>
 void run_dots(const Call& c, const Size& s) {
   const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  const bool few_rows = m <= n, by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, few_rows ? n : m} : part(few_rows ? n : m, LINE, c.thread, c.threads);
+  const bool by_columns = m <= n, by_product = s.p.batch >= c.threads;
+  const int64_t few = by_columns ? m : n, many = by_columns ? n : m, row = by_columns ? n : 1, column = by_columns ? 1 : n;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, many} : part(many, LINE, c.thread, c.threads);
   for (int64_t i = products.begin; i < products.end; i++) {
-    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k;
+    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k, *of_few = by_columns ? a : b, *of_many = by_columns ? b : a;
     T* const out = output<T>(c) + i * m * n;
-    if (few_rows) dots<DOT_ROWS>(a, b, m, k, r, out, n, 1);
-    else dots<DOT_ROWS>(b, a, n, k, r, out, 1, n);
+    if (few <= DOT_ROWS) {
+      dots<DOT_ROWS>(of_few, of_many, few, k, r, out, row, column);
+      continue;
+    }
+    // Some columns meet all rows while they are in the caches.
+    constexpr int64_t TOGETHER = DOT_COLUMNS * (DOT_COLUMNS - 1);
+    const int64_t groups = (few + MOST_DOT_ROWS - 1) / MOST_DOT_ROWS;
+    for (int64_t j = r.begin; j < r.end; j += TOGETHER)
+      for (int64_t g = 0; g < groups; g++) {
+        const Range q = {few * g / groups, few * (g + 1) / groups};
+        dots<MOST_DOT_ROWS>(of_few + q.begin * k, of_many, q.end - q.begin, k, {j, least(j + TOGETHER, r.end)}, out + q.begin * row, row, column);
+      }
   }
 }
 
@@ -105,43 +130,7 @@ void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turn
   }
 }
 
-// Products of few terms: a row of results at a time, so that what is written is written in order. Terms of b in rows.
-constexpr int FEW_TERMS_OF_ROW = 6;
-
-// Up to two terms. Of up to five (six) where rows are few, or where panels that all rows meet in turn (simd/tile.h) would be written more slowly than whole
-// rows: rows about half a page apart meet in the same sets of the caches, and results beyond the caches may be streamed.
-inline bool by_rows_of_results(const Size& s) {
-  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
-  const int64_t k = s.p.k, m = s.p.m, n = s.p.n;
-  const bool meet = (n + LINE) % HALF_PAGE <= 2 * LINE, streamed = n % LINE == 0 && times(s.p.batch, times(m, n)) >= STREAMED_RESULTS;
-  const bool few = k <= 2 || (k < FEW_TERMS_OF_ROW && (meet || streamed)) || (k <= FEW_TERMS_OF_ROW && m <= FEW_RESULTS_ROWS);
-  return few && n >= 4 * NR && (m > LOW || n * k <= FEW_FLOATS / 8) && (!s.trans_b || k == 1);
-}
-
-template <int K, bool STREAM, class T>
-void few_terms(const Call& c, const Size& s) {
-  if constexpr (K > 1)
-    if (s.p.k < K) return few_terms<K - 1, STREAM, T>(c, s);
-  const int64_t m = s.p.m, n = s.p.n;
-  const Range r = part(s.p.batch * m, 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) {
-    const int64_t i = row / m, in = row - i * m;
-    const T *const a = input<T>(c, 0) + i * m * K, *const b = input<T>(c, 1) + i * K * n;
-    V x[K];
-    for (int p = 0; p < K; p++) x[p] = vset(to_float(s.trans_a ? a[p * m + in] : a[in * K + p]));
-    const auto sum = [&](const auto& load) {
-      V v = vmul(x[0], load(b));
-#pragma GCC unroll 8
-      for (int p = 1; p < K; p++) v = vfma(x[p], load(b + p * n), v);
-      return v;
-    };
-    T* const out = output<T>(c) + row * n;
-    int64_t j = 0;
-    for (; j + W <= n; j += W) put<STREAM>(out + j, sum([j](const T* at) { return vload(at + j); }));
-    if (const int rest = static_cast<int>(n - j); rest > 0) vstore_n(out + j, sum([j, rest](const T* at) { return vload_n(at + j, rest, 0); }), rest);
-  }
-  if constexpr (STREAM) vfence();
-}
+inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 
 // Where the left operand is stored transposed, the product of what is stored may be better: that of the operands, transposed. Both stored so: few
 // columns do not repay what turning both takes. The left one alone: its columns fill vectors, which those of a narrow result do not.
@@ -166,7 +155,12 @@ struct Widened {
   static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
 };
 #if defined(OPSCOPE_PAIRS)
+// The same, rounded by the processor.
+struct WidenedRounded : Widened<BF16> {
+  static RoundedBF16* output(BF16* out) { return rounded(out); }
+};
 struct Paired {
+  static constexpr bool PAIRS = true;
   using State = NoState;
   static constexpr bool TILES = false;
   static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
@@ -204,6 +198,32 @@ inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
   return floats;
 }
 
+// Whether one operand has few rows of few terms and the other one is turned into columns.
+inline bool is_narrow(const Size& s, bool is_float) {
+  constexpr int64_t FEW = 16, FEW_RESULTS = 8;
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+  if (W == 1 || k > FEW || (m > n ? m : n) < LINE) return false;
+  if (m <= n) return s.trans_b && k > 1 && (m <= DOT_ROWS || (W >= 8 && m <= FEW_RESULTS && (is_float || k < FEW)));
+  if (n == 1) return !s.trans_a && (W >= 8 || k <= FEW / 2);
+  if (s.trans_a) return n <= (W < 16 || (is_float && k < DOT_ROWS) ? 3 : is_float ? FEW_RESULTS : DOT_ROWS);
+  return W >= 8 && k >= FEW / 2 && n <= 3;
+}
+inline NarrowProduct narrow(const Size& s) {
+  if (s.p.m > s.p.n) return {s.p.m, s.p.k, s.p.n, s.trans_a || s.p.k == 1, s.trans_b, false};
+  return {s.p.n, s.p.k, s.p.m, !s.trans_b, !s.trans_a, true};
+}
+
+template <class T>
+void run_narrow(const Call& c, const Size& s) {
+  const NarrowProduct p = narrow(s);
+  const bool by_product = s.p.batch >= c.threads;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, p.rows} : part(p.rows, AT_ONCE, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end; i++) {
+    const T *a = input<T>(c, 0) + i * s.p.m * s.p.k, *b = input<T>(c, 1) + i * s.p.n * s.p.k;
+    narrow_product(p, p.turned ? b : a, p.turned ? a : b, r, output<T>(c) + i * s.p.m * s.p.n);
+  }
+}
+
 template <class T, class Operands = Widened<T>>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
@@ -212,11 +232,17 @@ void run(const Call& c) {
   if constexpr (Operands::TILES)
     if (few_for_tiles(s.p)) return run<T, Paired>(c);
 #endif
+  if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
-  if (by_dots(s)) return run_dots<T>(c, s);
-  if (by_rows_of_results(s)) return c.stream && cols % LINE == 0 ? few_terms<FEW_TERMS_OF_ROW, true, T>(c, s) : few_terms<FEW_TERMS_OF_ROW, false, T>(c, s);
+  if (by_dots(s, sizeof(T))) return run_dots<T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
+  if (by_rows(s)) return run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * rows * inner + (s.trans_a ? p * rows + row : row * inner + p)]; }, b, out);
+#if defined(OPSCOPE_PAIRS)
+  // Rows of an odd number of terms would be copied one by one.
+  if constexpr (requires { Operands::PAIRS; })
+    if (inner % 2 == 1 && inner <= PANEL_TERMS && !s.trans_a) return run<T, WidenedRounded>(c);
+#endif
   [[maybe_unused]] const typename Operands::State state{};
   if (other_way(s, sizeof(T))) {
     run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
@@ -267,7 +293,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
-  if (size.p.m == 1 || size.p.n == 1 || by_dots(size) || by_rows_of_results(size)) return 0;
+  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes) || by_rows(size)) return 0;
   return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, columns_by_dots(size, bytes)));
 }
 

@@ -33,7 +33,7 @@ inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int
     for (int q = 0; q < COLUMNS; q++) sum[r][q] = vset(0);
   const auto join = [&](const auto& load, int64_t l) {
     V v[COLUMNS];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * k + l);
 #pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) {
@@ -42,7 +42,7 @@ inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int
       // Else compilers load it once for each column.
       __asm__("" : "+v"(x));
 #endif
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int q = 0; q < COLUMNS; q++) sum[r][q] = vfma(x, v[q], sum[r][q]);
     }
   };

@@ -105,7 +105,13 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         follows = b.source(jc + cols.begin, static_cast<int>(least(end - j, cols.end - cols.begin)), l + kc, least(kc, all_terms - l - kc));
       }
       if (low) {
-        low_rows<LOW>(static_cast<int>(count), left, b.place(jc + j, l), kc, at, stride, l == 0, follows);
+        const auto lie = b.place(jc + j, l);
+        if constexpr (sizeof(*at) == sizeof(float) && requires { RightBeside{lie}; }) {
+          if (kc < 2 * ROWS_AHEAD) low_rows<LOW>(static_cast<int>(count), left, RightBeside{lie}, kc, at, stride, l == 0, Lines{});
+          else low_rows<LOW>(static_cast<int>(count), left, lie, kc, at, stride, l == 0, follows);
+        } else {
+          low_rows<LOW>(static_cast<int>(count), left, lie, kc, at, stride, l == 0, follows);
+        }
         j += NR;
         continue;
       }

@@ -15,6 +15,7 @@ constexpr int MR = 8, NV = 3;
 constexpr int MR = 4, NV = 2;
 #endif
 constexpr int NR = NV * W;
+constexpr int LOW = W < 16 ? 2 : 4;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
 constexpr int64_t KC = 384;
 constexpr int64_t MC = 168;  // rows of A at a time: with KC terms each they stay in the second-level cache
 constexpr int64_t NC = 4096 / NR * NR;
@@ -70,7 +71,7 @@ struct LeftMatrix {
   bool lies(int64_t rows) const {
     constexpr int64_t PAGE = 1024;  // of floats
     const int64_t past = stride % PAGE;
-    return sizeof(T) == sizeof(float) && !transposed && ((past % (PAGE / 2) != 0 && past > 2 && past < PAGE - 2) || rows < 8);
+    return sizeof(T) == sizeof(float) && !transposed && ((past % (PAGE / 2) != 0 && past > 2 && past < PAGE - 2) || rows < 8 || stride <= 2);
   }
   int64_t block_rows(int64_t kc) const { return lies(MC) && LYING_FLOATS / kc > MC * 2 / 3 ? LYING_FLOATS / kc : MC * 2 / 3; }
   // Where row i lies from term l on, for what fetches it ahead; where that is no matrix of this kind, somewhere.
@@ -84,7 +85,7 @@ struct LeftMatrix {
     if constexpr (sizeof(T) == sizeof(float))
       if (lies(rows)) return {a + i * stride + l, stride, false, true};
     if constexpr (sizeof(T) == sizeof(float))
-      if (transposed && stride <= NARROW_STRIDE) return {a + l * stride + i, stride, true};
+      if (transposed && stride <= NARROW_STRIDE && rows > LOW) return {a + l * stride + i, stride, true};
     if (transposed && rows < 8) {
       for (int64_t p = 0; p < kc; p++)
         for (int64_t r = 0; r < rows; r++) to[r * block_stride(kc) + p] = to_float(a[(l + p) * stride + i + r]);
@@ -94,6 +95,12 @@ struct LeftMatrix {
       for (int64_t p = 0; p < kc; p++) copy_row(a + (l + p) * stride + i, to + p * MC, rows);
       return {to, MC, true};
     }
+    if constexpr (sizeof(T) > 1)
+      if (kc == stride && kc <= W) {
+        // Short rows that follow one another.
+        map1<false>(a + i * stride, to, 0, rows * stride, [](V v) { return v; });
+        return {to, stride, false};
+      }
     for (int64_t r = 0; r < rows; r++) {
       const T* const from = a + (i + r) * stride + l;
       for (int64_t p = 0; p < kc; p += LINE) vprefetch(from + ROWS_COPIED_AHEAD * stride + p);
@@ -124,6 +131,11 @@ struct PanelOf {
 };
 
 using Right = PanelOf<Floats>;
+
+// .. the same for low tiles of few terms: what is fetched are the rows of the next two panels.
+struct RightBeside : Right {
+  const float* row_ahead() const { return data + 2 * NR; }
+};
 
 // .. or wherever they lie.
 template <class U>

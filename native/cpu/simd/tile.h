@@ -4,7 +4,6 @@
 
 namespace {
 
-constexpr int LOW = W < 16 ? 2 : 4;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
 constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 56;  // of terms: what comes next is not fetched
 
 // Rows of the left operand that share a pointer; the others are reached from it by once and twice the stride.

@@ -1,0 +1,81 @@
+// Products of few terms where one operand has few rows (or columns): blocks of rows of the other one are turned into columns (columns.h), so that
+// vectors hold a term, or a result, of neighbouring rows.
+#pragma once
+#include "columns.h"
+
+namespace {
+
+// out = long [rows, terms] times few [terms, count].
+struct NarrowProduct {
+  int64_t rows, terms, count;
+  bool by_terms;     // of the long operand: row i has its term p at p * rows + i, else at i * terms + p
+  bool few_by_rows;  // of the other one: result j has its term p at j * terms + p, else at p * count + j
+  bool turned;       // out: result j of row i is at j * rows + i, else at i * count + j
+};
+
+// results[j * AT_ONCE + r] for VECTORS vectors of rows, TOGETHER results.
+template <int VECTORS, int TOGETHER>
+inline void narrow_results(const float* terms, int64_t stride, const float* few, int64_t count, float* results) {
+  V sum[TOGETHER][VECTORS];
+#pragma GCC unroll 4
+  for (int j = 0; j < TOGETHER; j++)
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) sum[j][v] = vset(0);
+  for (int64_t p = 0; p < count; p++, terms += stride) {
+    V x[VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) x[v] = vload(terms + v * W);
+#pragma GCC unroll 4
+    for (int j = 0; j < TOGETHER; j++) {
+      const V y = vset(few[j * count + p]);
+#pragma GCC unroll 4
+      for (int v = 0; v < VECTORS; v++) sum[j][v] = vfma(x[v], y, sum[j][v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < TOGETHER; j++)
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) vstore(results + j * AT_ONCE + v * W, sum[j][v]);
+}
+
+template <int VECTORS>
+inline void narrow_rows(const NarrowProduct& s, const float* terms, int64_t stride, const float* few, float* results) {
+  constexpr int TOGETHER = W < 16 ? 2 : 4;
+  int64_t j = 0;
+  for (; j + TOGETHER <= s.count; j += TOGETHER) narrow_results<VECTORS, TOGETHER>(terms, stride, few + j * s.terms, s.terms, results + j * AT_ONCE);
+  for (; j < s.count; j++) narrow_results<VECTORS, 1>(terms, stride, few + j * s.terms, s.terms, results + j * AT_ONCE);
+}
+
+// Rows `r` of a product.
+template <class T>
+OPSCOPE_APART void narrow_product(const NarrowProduct& s, const T* lengthy, const T* few, Range r, T* out) {
+  constexpr int VECTORS = W < 16 ? 2 : 4;
+  alignas(64) float columns[LONGEST * AT_ONCE], results[LONGEST * AT_ONCE], wide[LONGEST * LONGEST];
+  for (int64_t j = 0; j < s.count; j++)
+    for (int64_t p = 0; p < s.terms; p++) wide[j * s.terms + p] = to_float(few[s.few_by_rows ? j * s.terms + p : p * s.count + j]);
+  for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
+    const int64_t n = least(AT_ONCE, r.end - from);
+    const float* terms = columns;
+    int64_t stride = AT_ONCE;
+    if (!s.by_terms) {
+      gather_columns(lengthy + from * s.terms, s.terms, n, columns);
+    } else if (sizeof(T) == sizeof(float) && n == AT_ONCE) {
+      terms = reinterpret_cast<const float*>(lengthy) + from;
+      stride = s.rows;
+    } else {
+      for (int64_t p = 0; p < s.terms; p++) {
+        float* const to = columns + p * AT_ONCE;
+        map1<false>(lengthy + p * s.rows + from, to, 0, n, [](V v) { return v; });
+        for (int64_t i = n; i % W != 0; i++) to[i] = 0;
+      }
+    }
+    int64_t i = 0;
+    for (; i + VECTORS * W <= n; i += VECTORS * W) narrow_rows<VECTORS>(s, terms + i, stride, wide, results + i);
+    for (; i < n; i += W) narrow_rows<1>(s, terms + i, stride, wide, results + i);
+    if (s.turned || s.count == 1)
+      for (int64_t j = 0; j < s.count; j++) map1<false>(results + j * AT_ONCE, out + j * s.rows + from, 0, n, [](V v) { return v; });
+    else scatter_rows(results, s.count, n, out + from * s.count);
+  }
+}
+
+}  // namespace
