@@ -4,6 +4,7 @@
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix.
+#include "simd/few_terms.h"
 #include "simd/image_columns.h"
 #include "simd/phases.h"
 #include "simd/tiles.h"
@@ -193,6 +194,8 @@ void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
   if (by_image_columns<F>(whole)) return run_image_columns<T>(call, whole);
+  if (const Products p = whole.products(); whole.volume() == 1 && whole.plain() && by_rows_of_results(p))
+    return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
   // Processors with tiles multiply pairs more slowly than floats.
   if constexpr (F::TILES)
     if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain() && !F::packs_windows(trimmed))) return run<T>(call);

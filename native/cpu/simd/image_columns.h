@@ -1,6 +1,7 @@
 // Convolutions of many images of small planes: an output of all images is a product of the filters and a panel whose columns are images, made of
 // just the elements of the kernel that meet the input there. Nothing is computed for padding or for places between rows of outputs.
 #pragma once
+#include "fetch.h"
 #include "windows.h"
 
 namespace {
@@ -51,11 +52,15 @@ struct ImageColumns {
     constexpr int64_t MOST_PLANE = 256, MOST_FLOATS = 1 << 20, LEAST_PRODUCTS = 3, LEAST_PRODUCTS_OF_FEW = 4;
     if (g.batch < W / 2 || outputs > MOST_PLANE || g.depth.output > MOST_OUTPUTS || g.height.output > MOST_OUTPUTS || g.width.output > MOST_OUTPUTS) return false;
     if (inputs > MOST_FLOATS / NR || filters * outputs > MOST_FLOATS / NR) return false;
-    const int64_t all = all_met(g.depth) * all_met(g.height) * all_met(g.width), least_products = filters < 3 ? LEAST_PRODUCTS_OF_FEW : LEAST_PRODUCTS;
+    // Planes of a few outputs would be written element by element else.
+    const int64_t all = all_met(g.depth) * all_met(g.height) * all_met(g.width), least_products = outputs < W / 2 ? 0 : filters < 3 ? LEAST_PRODUCTS_OF_FEW : LEAST_PRODUCTS;
     return static_cast<double>(all * up(g.batch, W)) <= share * static_cast<double>(g.batch * outputs) * static_cast<double>(g.volume()) && times(filters, times(channels, all)) >= least_products * (inputs + filters * outputs);
   }
   // The same where pairs of channels would be multiplied at once instead.
-  bool pays_beside_pairs() const { return pays(channels <= 16 ? 0.75 : 0.6); }
+  bool pays_beside_pairs() const {
+    constexpr int64_t FEW_CHANNELS = 16;
+    return pays(channels > FEW_CHANNELS ? 0.6 : outputs <= W / 2 ? 1.02 : 0.75);
+  }
 };
 
 // The outputs of an axis that meet the same number of elements of the kernel share a list of terms.
@@ -102,6 +107,12 @@ inline void multiply_listed(const float* a, int64_t a_stride, int64_t rows, List
   } while (l < terms);
 }
 
+// Fetches n elements into the second-level cache.
+template <class T>
+inline void fetch_lines(const T* p, int64_t n) {
+  for (int64_t i = 0; i < n; i += IN_LINE<T>) fetch_line(p + i, Far{});
+}
+
 // out[i * stride + r] = sums[r, i] of `count` rows and `columns` columns of a panel.
 template <class T>
 void write_turned(const float* sums, int64_t count, int64_t columns, T* out, int64_t stride) {
@@ -142,6 +153,12 @@ void run_image_columns(const Call& call, const Geometry& g) {
     const int64_t group = nth % places % g.groups, image = nth % places / g.groups * NR, images = least(NR, g.batch - image), image_floats = g.groups * c.inputs;
     const Range own = part(c.filters, 1, static_cast<int>(nth / places), static_cast<int>(shares));
     RightMatrix<T>{input<T>(call, 0) + image * image_floats + group * c.inputs, image_floats, true, c.inputs}.pack(0, static_cast<int>(images), 0, c.inputs, panel);
+    T* const out = output<T>(call) + ((image * g.groups + group) * c.filters + own.begin) * c.outputs;
+    if (call.stream && g.groups == 1 && shares == 1) {
+      // What is written now and read next, while this is multiplied.
+      fetch_lines(out, images * c.filters * c.outputs);
+      fetch_lines(input<T>(call, 0) + (image + images) * image_floats, least(NR, g.batch - image - images) * image_floats);
+    }
     const float* const filters = weight + (group * c.filters + own.begin) * a_stride;
     const auto of_box = [&](int64_t depth, int64_t height, int64_t width) {
       int64_t terms = -1;
@@ -164,7 +181,7 @@ void run_image_columns(const Call& call, const Geometry& g) {
     for (int64_t d = 0; d <= g.depth.kernel; d++)
       for (int64_t h = 0; h <= g.height.kernel; h++)
         for (int64_t w = 0; w <= g.width.kernel; w++) of_box(d, h, w);
-    write_turned(sums, (own.end - own.begin) * c.outputs, images, output<T>(call) + ((image * g.groups + group) * c.filters + own.begin) * c.outputs, g.groups * c.filters * c.outputs);
+    write_turned(sums, (own.end - own.begin) * c.outputs, images, out, g.groups * c.filters * c.outputs);
   }
 }
 

@@ -18,6 +18,23 @@ struct PhaseAxis {
   }
 };
 
+// The elements of an axis of the input that a part meets, from output `first` of it on, and where they go in its copy.
+struct Met {
+  int64_t stride, phases, past, begin, end, step, phase_step, cell_step;  // past: of the first element, from where the copy starts
+  Met(const Geometry& g, const Axis& axis, const PhaseAxis& copied, int64_t first, int64_t to_phase, int64_t to_cell)
+      : stride(g.stride), phases(copied.phases), past(axis.padding - first * g.stride), begin(past < 0 ? -past : 0), end(least(axis.input, copied.cells * g.stride - past)), step(axis.step), phase_step(to_phase), cell_step(to_cell) {}
+  // Calls use(from, to) for the elements from .. to - 1 of them.
+  template <class F>
+  OPSCOPE_INLINE void each(int64_t from, int64_t to, const F& use) const {
+    if (from >= to) return;
+    int64_t cell = (from + past) / stride, phase = from + past - cell * stride;
+    for (int64_t i = from; i < to; i++) {
+      if (phase < phases) use(i * step, phase * phase_step + cell * cell_step);
+      if (++phase == stride) phase = 0, cell++;
+    }
+  }
+};
+
 constexpr int64_t PART_FLOATS = 1 << 16, LEAST_COLUMNS = 1024, MOST_COLUMNS = 1 << 14;  // of a part, so that sums and copied input stay in the second-level cache
 constexpr int64_t MOST_FLOATS = 4 << 20;  // of one thread
 constexpr int64_t PLANES_FLOATS = 1 << 18; // of several planes that are copied together: about a second-level cache
@@ -62,6 +79,7 @@ struct Parts {
   template <class Rows, class T>
   void copy(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
     if (copies_planes) return copy_planes<Rows>(x, channels, group, first, some, to);
+    if (g.width.step > 1 && w.cells * g.stride * LINE > PLANES_FLOATS) return copy_turned<Rows>(x, channels, group, first, some, depth, row, column, to);
     const PhaseAxis d = depth_axis(depths);
     const int64_t image = g.groups * channels * g.in_plane();
     const T* channel = x + (first * g.groups + group) * channels * g.in_plane();
@@ -149,6 +167,33 @@ struct Parts {
     if (shares_filters(g, threads, across)) return parts;
     for (int tries = 0; planes * parts % threads != 0 && parts < g.height.output && tries < threads; tries++) parts++;
     return parts;
+  }
+
+  // The same where the cells of a row lie apart in the input, in more lines than the second-level cache holds: what lies together there is read
+  // together, some elements of it for all cells of a row.
+  template <class Rows, class T>
+  void copy_turned(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
+    constexpr int64_t TOGETHER = 16;
+    const PhaseAxis d = depth_axis(depths);
+    const int64_t image = g.groups * channels * g.in_plane(), of_depth = some * plane, of_width = d.cells * of_depth, of_height = w.phases * of_width, of_phase = h.phases * of_height, of_channel = d.phases * of_phase;
+    const Met of_d{g, g.depth, d, depth, of_phase, of_depth}, of_h{g, g.height, h, row, of_height, w.cells}, of_w{g, g.width, w, column, of_width, 1};
+    const bool by_height = g.height.step == 1;
+    const Met &near = by_height ? of_h : of_d, &other = by_height ? of_d : of_h;
+    const T* channel = x + (first * g.groups + group) * channels * g.in_plane();
+    for (int64_t c = 0; c < channels; c += Rows::CHANNELS, channel += Rows::CHANNELS * g.in_plane(), to += of_channel) {
+      zeroed(to, of_channel);
+      for (int64_t n = 0; n < some; n++)
+        other.each(other.begin, other.end, [&](int64_t from_other, int64_t to_other) {
+          for (int64_t from = near.begin; from < near.end; from += TOGETHER) {
+            int64_t met[TOGETHER], at[TOGETHER], count = 0;
+            near.each(from, least(from + TOGETHER, near.end), [&](int64_t from_near, int64_t to_near) { met[count] = from_near, at[count++] = to_near + to_other + n * plane; });
+            of_w.each(of_w.begin, of_w.end, [&](int64_t from_width, int64_t to_width) {
+              const Rows source(channel + n * image + from_other + from_width, g.in_plane(), c + 1 == channels);
+              for (int64_t k = 0; k < count; k++) to[at[k] + to_width] = source.one(met[k]);
+            });
+          }
+        });
+    }
   }
 
   // Whole planes as they are, those of a channel next to one another.
