@@ -191,3 +191,12 @@ void relax() {
 #endif
 
 }  // namespace opscope::cpu
+
+extern "C" bool opscope_multiplies_byte_quads() {
+#if OPSCOPE_X86
+  static const bool has = opscope::cpu::cpuid(0).a >= 7 && (opscope::cpu::cpuid(7).c >> 11 & 1);
+  return has;
+#else
+  return false;
+#endif
+}

@@ -1,7 +1,8 @@
 // out[i, j] = scaleA[i] * scaleB[j] * sum over l of a[i, l] * b[j, l], in bf16. dims: [m, n, k].
 //
-// int8: exact sums in i32 of products of 16-bit values, which the instruction sets have. fp8 e4m3: widened to f32 while it is packed
+// int8: exact sums in i32, of bytes where the processor multiplies these (simd/byte_dots.h), else of 16-bit values. fp8 e4m3: widened to f32 while it is packed
 // (simd/gemm.h).
+#include "simd/byte_dots.h"
 #include "simd/gemm.h"
 
 namespace {
@@ -51,17 +52,50 @@ inline void dots(const int16_t* a, const int16_t* b, int64_t depth, int32_t* sum
     for (int j = 0; j < N; j++) sums[i * COLUMNS + j] += total[i][j];
 }
 
-void run_int8(const Call& c) {
-  const int64_t m = c.dims[0], n = c.dims[1], k = c.dims[2];
-  const int8_t *a = input<int8_t>(c, 0), *b = input<int8_t>(c, 1);
+// All blocks of ROWS x COLUMNS outputs. sums_of(first row, first column, rows, columns, sums): the sums of one, COLUMNS in a row.
+template <class F>
+void run_blocks(const Call& c, F sums_of) {
+  const int64_t m = c.dims[0], n = c.dims[1];
   const float *scale_a = input(c, 2), *scale_b = input(c, 3);
-  int16_t* const wide_b = reinterpret_cast<int16_t*>(c.scratch) + c.thread * (ROWS + COLUMNS) * DEPTH;
-  int16_t* const wide_a = wide_b + COLUMNS * DEPTH;
   const int64_t across = (n + COLUMNS - 1) / COLUMNS, down = (m + ROWS - 1) / ROWS;
   const Range r = part(down * across, 1, c.thread, c.threads);
   int32_t sums[ROWS * COLUMNS];
   for (int64_t block = r.begin; block < r.end; block++) {
     const int64_t first_row = block / across * ROWS, first_column = block % across * COLUMNS, rows = least(ROWS, m - first_row), columns = least(COLUMNS, n - first_column);
+    sums_of(first_row, first_column, rows, columns, sums);
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j++)
+        set(output<BF16>(c) + (first_row + i) * n + first_column + j, scale_a[first_row + i] * scale_b[first_column + j] * static_cast<float>(sums[i * COLUMNS + j]));
+  }
+}
+
+#if defined(OPSCOPE_QUADS)
+void run_quads(const Call& c) {
+  constexpr int64_t SIDE = 4, BYTES_DEPTH = 2 * DEPTH;
+  const int64_t k = c.dims[2];
+  const int8_t *a = input<int8_t>(c, 0), *b = input<int8_t>(c, 1);
+  run_blocks(c, [=](int64_t first_row, int64_t first_column, int64_t rows, int64_t columns, int32_t* sums) {
+    int32_t above[COLUMNS];
+    quad_sums(b + first_column * k, columns, k, k, above);
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j++) sums[i * COLUMNS + j] = static_cast<int32_t>(0u - static_cast<uint32_t>(above[j]));
+    for (int64_t l = 0; l < k; l += BYTES_DEPTH)
+      for (int64_t j = 0; j < columns; j += SIDE)
+        for (int64_t i = 0; i < rows; i += SIDE)
+          quad_tile(rows - i, columns - j, a + (first_row + i) * k + l, b + (first_column + j) * k + l, k, least(BYTES_DEPTH, k - l), sums + i * COLUMNS + j, COLUMNS);
+  });
+}
+#endif
+
+void run_int8(const Call& c) {
+#if defined(OPSCOPE_QUADS)
+  if (opscope_multiplies_byte_quads()) return run_quads(c);
+#endif
+  const int64_t k = c.dims[2];
+  const int8_t *a = input<int8_t>(c, 0), *b = input<int8_t>(c, 1);
+  int16_t* const wide_b = reinterpret_cast<int16_t*>(c.scratch) + c.thread * (ROWS + COLUMNS) * DEPTH;
+  int16_t* const wide_a = wide_b + COLUMNS * DEPTH;
+  run_blocks(c, [=](int64_t first_row, int64_t first_column, int64_t rows, int64_t columns, int32_t* sums) {
     for (int64_t i = 0; i < ROWS * COLUMNS; i++) sums[i] = 0;
     for (int64_t l = 0; l < k; l += DEPTH) {
       const int64_t depth = least(DEPTH, k - l);
@@ -76,10 +110,7 @@ void run_int8(const Call& c) {
       for (; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) dots<1, 1>(wide_a + i * DEPTH, wide_b + j * DEPTH, depth, sums + i * COLUMNS + j);
     }
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < columns; j++)
-        set(output<BF16>(c) + (first_row + i) * n + first_column + j, scale_a[first_row + i] * scale_b[first_column + j] * static_cast<float>(sums[i * COLUMNS + j]));
-  }
+  });
 }
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
