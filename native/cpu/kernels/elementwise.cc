@@ -19,11 +19,27 @@ OPSCOPE_MAP(lerp, 1, (V a, V b), vfma(s0, vsub(b, a), a))
 OPSCOPE_MAP(scale, 1, (V x), vmul(x, s0))
 OPSCOPE_MAP(clamp, 2, (V x), vmin(s1, vmax(s0, x)))
 
+// The logarithm within 2^-17, for 16-bit results: of x = 2^e m with m in [0.75, 1.5). Of 0, infinity, NaN and less than 0 as vlog().
+#if defined(OPSCOPE_ISA_avx512)
+inline V vlog_coarse(V x) {
+  const V m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan), e = vsub(_mm512_getexp_ps(x), _mm512_getexp_ps(m)), r = vsub(m, vset(1));
+  V p = vset(-0.10553344f);
+  p = vfma(p, r, vset(0.20457901f));
+  p = vfma(p, r, vset(-0.25613302f));
+  p = vfma(p, r, vset(0.33357519f));
+  p = vfma(p, r, vset(-0.49987763f));
+  p = vfma(p, r, vset(0.99999744f));
+  return vfma(e, vset(0.69314718f), vmul(p, r));
+}
+#else
+inline V vlog_coarse(V x) { return vlog(x); }
+#endif
+
 // unary
 OPSCOPE_BITS(abs, vabs(x), vand(x, vset(bits_float(0x7fff7fff))))
 OPSCOPE_BITS(neg, vneg(x), vxor(x, vset(bits_float(0x80008000))))
 OPSCOPE_MAP(exp, 0, (V x), vexp(x))
-OPSCOPE_MAP(log, 0, (V x), vlog(x))
+OPSCOPE_COARSE(log, 0, (V x), vlog(x), vlog_coarse(x))
 OPSCOPE_MAP(sqrt, 0, (V x), vsqrt(x))
 OPSCOPE_MAP(rsqrt, 0, (V x), vdiv(vset(1), vsqrt(x)))
 

@@ -4,12 +4,15 @@
 
 namespace {
 
+constexpr int64_t FAR = 1 << 18;  // elements of each of the two, which no second-level cache holds
+
 template <class T, class F, class Done>
 void run_pairs(const Call& c, F f, Done done) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   const T* const a = input<T>(c, 0);
   const T* const b = input<T>(c, 1);
-  c.scratch[c.thread * LINE] = sum_of_pairs(a + r.begin, b + r.begin, r.end - r.begin, f);
+  const int64_t n = r.end - r.begin;
+  c.scratch[c.thread * LINE] = n >= FAR ? sum_of_pairs(from_far(a + r.begin), from_far(b + r.begin), n, f) : sum_of_pairs(a + r.begin, b + r.begin, n, f);
   if (c.threads > 1) c.barrier(c.team);
   if (c.thread != 0) return;
   float sum = 0;

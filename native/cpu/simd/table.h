@@ -212,6 +212,17 @@ inline void run_broadcast(const Call& c) {
   static void op##_run(const Call& c) { run_map<T, op##_expression>(c, scalar_count); }                                          \
   OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
 
+// The same with an expression of its own for 16-bit elements, which needs their digits alone.
+#define OPSCOPE_COARSE(op, scalar_count, parameters, of_f32, of_16_bits)                                                         \
+  OPSCOPE_EXPRESSION_(op, parameters, of_f32)                                                                                    \
+  OPSCOPE_EXPRESSION_(op##_coarse, parameters, of_16_bits)                                                                       \
+  template <class T>                                                                                                             \
+  static void op##_run(const Call& c) {                                                                                          \
+    if constexpr (sizeof(T) < sizeof(float)) run_map<T, op##_coarse_expression>(c, scalar_count);                                \
+    else run_map<T, op##_expression>(c, scalar_count);                                                                           \
+  }                                                                                                                              \
+  OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
+
 // Of bits alone, in pairs where elements have 16: what a pair becomes stands beside the result of an f32.
 #define OPSCOPE_BITS(op, of_f32, of_pair)                                                                                       \
   OPSCOPE_EXPRESSION_(op, (V x), of_f32)                                                                                        \
