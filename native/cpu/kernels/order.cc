@@ -1,9 +1,9 @@
 // Sums, sorting and selection along rows. dims: cumsum [rows, cols], sort [rows, cols, descending], topk [rows, cols, k]. Threads share
 // the rows; a few long rows of cumsum are shared by all threads.
 #include "simd/columns.h"
-#include "simd/keys.h"
 #include "simd/reduce.h"
 #include "simd/short_order.h"
+#include "simd/top.h"
 
 namespace {
 
@@ -163,15 +163,6 @@ size_t cumsum_scratch(const int64_t* d, int, int threads, size_t) { return cumsu
 
 // ---- sort and topk ----
 
-// The first n of the order, as values and places.
-template <class T>
-inline void write_order(const T* x, const uint64_t* order, int64_t n, T* values, int32_t* indices) {
-  for (int64_t i = 0; i < n; i++) {
-    indices[i] = static_cast<int32_t>(order[i]);
-    values[i] = x[indices[i]];
-  }
-}
-
 // The first n of a row in order.
 template <class T>
 inline void sort_row(const T* x, int64_t cols, bool descending, uint64_t* a, uint64_t* other, int64_t n, T* values, int32_t* indices) {
@@ -208,111 +199,11 @@ bool sort_shape(const int64_t* d, int, int64_t* sizes) {
 // Threads beyond the rows have none.
 size_t sort_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * d[1] * threads); }
 
-// Candidates that are kept before all but the best k are dropped.
-int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + (k < 32 ? 16 : 64)); }
-
-// Of a row with more elements than candidates. These are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
-template <class T>
-void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* other, T* values, int32_t* indices) {
-  const int64_t room = topk_room(cols, k);
-  int64_t count = 0, i = 0;
-  const auto keep_best = [&] {
-    const uint64_t* best = sorted<T>(a, other, count);
-    if (best != a)
-      for (int64_t j = 0; j < k; j++) a[j] = best[j];
-    count = k;
-  };
-  for (; i < room; i++) a[count++] = keyed(x[i], i, true);
-  keep_best();
-  float least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
-  constexpr int64_t STEP = 4 * W;
-  while (i < cols) {
-    const int64_t end = least(i + STEP, cols);
-    if (end - i == STEP) {
-      VNan seen = vnan_none();
-      const V most = Largest::next(Largest::next(vset(Largest::NOTHING), vload(x + i), vload(x + i + W), seen), vload(x + i + 2 * W), vload(x + i + 3 * W), seen);
-      if (!vnan_any(seen) && vall_at_most(most, vset(least_kept))) {
-        i = end;
-        continue;
-      }
-    }
-    for (; i < end; i++) {
-      if (!Largest::beats(to_float(x[i]), least_kept)) continue;
-      a[count++] = keyed(x[i], i, true);
-      if (count < room) continue;
-      keep_best();
-      least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
-    }
-  }
-  write_order(x, sorted<T>(a, other, count), k, values, indices);
-}
-
-#if defined(OPSCOPE_KEY_VECTORS)
-// The least of groups of a row, one for each lane of four vectors: the k-th largest of their maxima is at most the k-th largest of the row.
-constexpr int64_t GROUPS = 4 * W;
-
-// What is below each of the k best of a row, or NaN where the row may have one.
-template <class T>
-inline float below_best(const T* x, int64_t cols, int64_t k) {
-  V most[4];
-  VNan seen = vnan_none();
-  for (int g = 0; g < 4; g++) most[g] = vload(x + g * W), seen = vnan_also(seen, most[g], most[g]);
-  int64_t i = GROUPS;
-  const auto join = [&](int g, V v) { seen = vnan_also(seen, v, v), most[g] = vmax(v, most[g]); };
-  for (; i + GROUPS <= cols; i += GROUPS)
-    for (int g = 0; g < 4; g++) join(g, vload(x + i + g * W));
-  for (; i + W <= cols; i += W) join(0, vload(x + i));
-  if (i < cols) join(1, vload_n(x + i, static_cast<int>(cols - i), -__builtin_inff()));
-  if (vnan_any(seen)) return __builtin_nanf("");
-  // Where maxima keep a NaN themselves, `seen` has none.
-  for (const V& v : most)
-    if (!vall_at_most(v, v)) return __builtin_nanf("");
-  alignas(64) float maxima[GROUPS];
-  for (int g = 0; g < 4; g++) vstore(maxima + g * W, most[g]);
-  PaddedKeys keys;
-  uint64_t best[GROUPS / 2];
-  key_row(maxima, GROUPS, true, keys.at);
-  pick_first(keys, GROUPS, k, best);
-  const float last = maxima[static_cast<int32_t>(best[k - 1])];
-  if (last > __FLT_MAX__) return __FLT_MAX__;
-  return last - __builtin_fabsf(last) * 0x1p-20f - __FLT_MIN__;
-}
-
-// The k best of a row by vectors, where k is small; false where the row has NaN, or too many elements that may be among them.
-template <class T>
-bool top_by_vectors(const T* x, int64_t cols, int64_t k, T* values, int32_t* indices) {
-  if (k > GROUPS / 2) return false;
-  PaddedKeys keys;
-  uint64_t best[GROUPS / 2];
-  int64_t count = cols;
-  if (cols <= MOST_KEYS) {
-    key_row(x, cols, true, keys.at);
-  } else {
-    const float bound = below_best(x, cols, k);
-    if (is_nan(bound)) return false;
-    count = 0;
-    for (int64_t i = 0; i < cols; i += W) {
-      const int some = static_cast<int>(least(W, cols - i));
-      if (vall_at_most(some == W ? vload(x + i) : vload_n(x + i, some, -__builtin_inff()), vset(bound))) continue;
-      if (count + some > MOST_KEYS) return false;
-      for (int64_t j = i; j < i + some; j++) {
-        keys.at[count] = keyed(x[j], j, true);
-        count += to_float(x[j]) > bound;
-      }
-    }
-  }
-  keys.pad(count);
-  pick_first(keys, count, k, best);
-  write_order(x, best, k, values, indices);
-  return true;
-}
-#endif
-
 template <class T>
 void run_topk(const Call& c) {
-  const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k);
+  const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k), stride = top_by_digits(cols, k) ? cols : room;
   if (cols == 1) return copy_single<T>(c);
-  uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * room;
+  uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * stride;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
   const auto top_of = [=, &c](int64_t row) {
     const T* const x = input<T>(c, 0) + row * cols;
@@ -322,6 +213,7 @@ void run_topk(const Call& c) {
     if (top_by_vectors(x, cols, k, values, indices)) return;
 #endif
     if (room == cols) sort_row(x, cols, true, a, a + room, k, values, indices);
+    else if (stride == cols) top_of_buckets(x, cols, k, a, a + stride, values, indices);
     else top_of_row(x, cols, k, a, a + room, values, indices);
   };
   if (W > 1 && is_short(r.end - r.begin, cols, least(ORDERED, r.end - r.begin))) return order_short_rows(input<T>(c, 0), cols, k, r, true, output<T>(c), output<int32_t>(c, 1), top_of);
@@ -334,7 +226,7 @@ bool topk_shape(const int64_t* d, int, int64_t* sizes) {
   return d[2] <= d[1] && d[1] < INT32_MAX;
 }
 
-size_t topk_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * topk_room(d[1], d[2]) * threads); }
+size_t topk_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * (top_by_digits(d[1], d[2]) ? d[1] : topk_room(d[1], d[2])) * threads); }
 
 }  // namespace
 
