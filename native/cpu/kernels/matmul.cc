@@ -57,10 +57,13 @@ void run_vectors(const Call& c, const Size& s) {
 // Whether one operand has few rows, and the terms of both lie next to one another. Of up to DOT_ROWS rows always; of more, where sums over the
 // lanes take little beside the terms.
 inline bool by_dots(const Size& s, size_t element_bytes) {
-  constexpr int64_t MORE_ROWS = W < 16 ? 8 : 16, MANY_TERMS = W < 16 ? 400 : 200, NEAR_FLOATS = 128 << 10;
-  const int64_t few = least(s.p.m, s.p.n);
-  if (s.trans_a || !s.trans_b || (s.p.k == 1 && s.p.n > s.p.m)) return false;
-  return few <= DOT_ROWS || (element_bytes == sizeof(float) && few <= MORE_ROWS && s.p.k >= MANY_TERMS && few * s.p.k <= NEAR_FLOATS);
+  constexpr int64_t MORE_ROWS = W < 16 ? 8 : 16, MANY_TERMS = W < 16 ? 400 : 200, MANY_COLUMNS = 256, NEAR_FLOATS = 128 << 10;
+  const int64_t few = least(s.p.m, s.p.n), many = s.p.m > s.p.n ? s.p.m : s.p.n, k = s.p.k;
+  if (s.trans_a || !s.trans_b || (k == 1 && s.p.n > s.p.m)) return false;
+  if (few <= DOT_ROWS) return true;
+  // Columns that meet rows twice repay copies sooner.
+  const int64_t least_terms = few > MOST_DOT_ROWS && many > MANY_COLUMNS ? 2 * MANY_TERMS : MANY_TERMS;
+  return element_bytes == sizeof(float) && few <= MORE_ROWS && k >= least_terms && few * k <= NEAR_FLOATS;
 }
 
 template <class T>
@@ -239,9 +242,9 @@ void run(const Call& c) {
   T* const out = output<T>(c);
   if (by_rows(s)) return run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * rows * inner + (s.trans_a ? p * rows + row : row * inner + p)]; }, b, out);
 #if defined(OPSCOPE_PAIRS)
-  // Rows of an odd number of terms would be copied one by one.
+  // Rows of an odd number of terms would be copied one by one, for few columns.
   if constexpr (requires { Operands::PAIRS; })
-    if (inner % 2 == 1 && inner <= PANEL_TERMS && !s.trans_a) return run<T, WidenedRounded>(c);
+    if (inner % 2 == 1 && inner <= PANEL_TERMS && cols <= W && !s.trans_a) return run<T, WidenedRounded>(c);
 #endif
   [[maybe_unused]] const typename Operands::State state{};
   if (other_way(s, sizeof(T))) {
