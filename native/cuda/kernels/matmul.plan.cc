@@ -4,6 +4,7 @@
 //   matmul_skinny   m or n of a few elements
 //   matmul_shallow, matmul_shallow_f32  k of a few elements, and a large result
 //   matmul_each     other narrow results of a short k
+//   matmul_long     f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
 //   matmul_f32_small  f32 of a few tiles
@@ -18,6 +19,7 @@
 #include "matmul/f32.h"
 #include "matmul/few.h"
 #include "matmul/launch.h"
+#include "matmul/long.h"
 #include "matmul/narrow.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
@@ -106,6 +108,12 @@ void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
   const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
   if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
   else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
+}
+
+void launch_long(Planner& p, const LongPlan& plan) {
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUfunction f = p.kernel_in("matmul_long", "matmul_long_" + p.dtype() + (plan.k_contiguous ? "_k_" : "_l_") + std::to_string(plan.row_groups), shared);
+  p.launch(f, {plan.blocks}, long_threads, shared, p.input(plan.long_m ? 0 : 1), p.input(plan.long_m ? 1 : 0), p.output(), plan.task);
 }
 
 void launch_skinny(Planner& p, const ProductShape& s) {
@@ -277,6 +285,7 @@ void plan(Planner& p) {
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool tf32 = p.spec.dtype == Dtype::tf32;
+  const LongPlan long_side = long_plan(p.device.sm_count, bytes, s);
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
   if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
@@ -284,6 +293,7 @@ void plan(Planner& p) {
   else if (bytes == 4 && is_shallow_f32(s, tf32)) launch_shallow_f32(p, s);
   else if (bytes == 2 && is_shallow_16(s)) launch_shallow_16(p, s);
   else if (is_each(s, bytes)) launch_each(p, s);
+  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0) launch_long(p, long_side);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 

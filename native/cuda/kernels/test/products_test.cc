@@ -4,6 +4,7 @@
 
 #include "kernels/matmul/each.h"
 #include "kernels/matmul/f32.h"
+#include "kernels/matmul/long.h"
 #include "kernels/matmul/narrow.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
@@ -50,6 +51,27 @@ bool narrow() {
                 // Rows from any byte of a vector on, with a vector between them where they are whole vectors.
                 if (sides.k_contiguous) right = right && p.sums_at - p.tile_at >= across * (k * bytes + (sides.wide ? 16 : 0)) + (sides.wide ? 0 : 15);
               }
+  return right;
+}
+
+// Tiles of a long side cover it once, parts of shared memory do not overlap, and every block has a tile.
+bool long_side() {
+  bool right = true;
+  for (const int few : {33, 48, 64, 65, 96, 207, 383})
+    for (const int length : {8192, 8193, 46'993, 524'289, 1 << 28})
+      for (const int k : {9, 17, 32, 33, 128, 283, 384})
+        for (const int layout : {0, 1, 2, 3})
+          for (const int64_t bytes : {2, 4})
+            for (const bool long_m : {false, true}) {
+              const ProductShape s = {1, long_m ? length : few, long_m ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+              const LongPlan p = long_plan(132, bytes, s);
+              if (p.row_groups == 0) continue;
+              const LongTask& t = p.task;
+              const int64_t lines = p.k_contiguous ? t.tile : t.steps * 32 / bytes, results = long_m ? t.tile * few * bytes + 14 : few * int64_t{t.pitch_out}, raw = p.k_contiguous ? t.tile * k * bytes + 28 : k * int64_t{t.pitch_stage};
+              right = right && p.long_m == long_m && int64_t{t.tile} * t.tiles >= length && int64_t{t.tile} * (t.tiles - 1) < length && t.tile % (16 * p.row_groups) == 0 && p.blocks >= 1 && p.blocks <= t.tiles && p.shared <= 227 << 10 &&
+                      t.steps * 32 >= k * bytes && t.pitch_w % 32 == 16 && t.x_at >= up(few, 16) * 16 * t.pitch_w && t.out_at >= t.x_at + lines * t.pitch_x && t.stage_at >= t.out_at + results && p.shared >= t.stage_at + raw &&
+                      p.shared >= t.x_at + few * k * bytes && t.x_at % 128 == 0 && t.out_at % 128 == 0 && t.stage_at % 128 == 0 && (!p.k_contiguous || t.pitch_x % 32 == 16) && (p.k_contiguous || t.pitch_x >= t.tile * bytes);
+            }
   return right;
 }
 
@@ -112,6 +134,14 @@ void products() {
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
+  expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
+  const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, bytes, s).row_groups; };
+  expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,
+         "a long side whose rows do not start on 16 bytes takes tiles of it");
+  expect(by_long(2, {1, 46'993, 384, 21, false, true}) == 0 && by_long(2, {1, 46'993, 379, 24, false, true}) == 0 && by_long(2, {1, 4096, 379, 21, false, true}) == 0 && by_long(2, {2, 46'993, 379, 21, false, true}) == 0 &&
+             by_long(2, {1, 46'993, 379, 210, false, true}) == 0 && by_long(2, {1, 97, 46'993, 21, false, true}) == 0 && by_long(4, {1, 65, 16'747, 64, true, false}) == 0 && by_long(2, {1, 9001, 207, 127, false, true}) == 0 &&
+             by_long(4, {1, 80'001, 207, 85, true, false}) == 0 && by_long(2, {1, 31, 80'001, 33, false, false}) == 0 && by_long(2, {1, 46'993, 43, 181, false, false}) == 0,
+         "aligned rows, products that are shorter, narrower or batched, and operands that leave no room for tiles take other kernels");
   expect(narrow(), "tiles of a short matrix times few vectors cover it once, and fit shared memory");
   expect(narrow_plan(132, 4, {1, 300'000, 5, 39, false, true}).parts == 1 && narrow_plan(132, 4, {1, 300, 5, 39, false, true}).parts == 4 && narrow_plan(132, 4, {1, 300, 5, 200, false, true}).parts == 0 &&
              narrow_plan(132, 2, {1, 300, 5, 39, false, true}).parts == 0 && narrow_plan(132, 2, {1, 9, 171'007, 128, false, false}).parts > 0 && narrow_plan(132, 2, {1, 9, 171'008, 128, false, false}).parts == 0 && narrow_plan(132, 4, {1, 31, 109'622, 64, true, false}).sides.vectors == 32,
