@@ -106,9 +106,14 @@ const char* built_archs() { return "@archs@"; }
 @text_bins@
 @text_declarations@
 namespace opscope::cuda {
+static const struct { const char* path; const char* begin; const char* end; } table[] = {
+@text_entries@};
+std::vector<std::string> source_paths() {
+  std::vector<std::string> paths;
+  for (const auto& entry : table) paths.emplace_back(entry.path);
+  return paths;
+}
 std::optional<std::string_view> find_source(const std::string& path) {
-  static const struct { const char* path; const char* begin; const char* end; } table[] = {
-@text_entries@  };
   for (const auto& entry : table)
     if (path == entry.path) return std::string_view(entry.begin, static_cast<size_t>(entry.end - entry.begin));
   return {};

@@ -4,7 +4,7 @@
 //   matmul_long_<dtype>_<k|l>_<groups>   k or the long side is contiguous in the long operand; groups of 16 rows of a warp
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
-#include "matmul/long.h"
+#include "matmul/long_task.h"
 
 namespace {
 

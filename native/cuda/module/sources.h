@@ -4,11 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace opscope::cuda {
 
 // How every kernel begins in it.
 inline constexpr std::string_view kernel_opening = "extern \"C\" __global__";
+
+// The files that are embedded, such as `kernels/softmax.cu`.
+std::vector<std::string> source_paths();
 
 // The text of a file below native/cuda, such as `kernels/common/vec.cuh`; absent where it is not embedded.
 std::optional<std::string_view> find_source(const std::string& path);
