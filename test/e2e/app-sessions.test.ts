@@ -184,7 +184,7 @@ describe('two sessions', () => {
     await view(page, 'History')
     await dataRows(sessions(page)).nth(0).click()
     await page.keyboard.press('Control+a')
-    await page.getByText('2 sessions, 2 selected').waitFor()
+    await page.getByText('2 of 2 selected').waitFor()
     await page.keyboard.press('Delete')
     await page.getByText('No sessions yet').waitFor()
     await messages(page).getByText('Deleted 2 sessions.').waitFor()
