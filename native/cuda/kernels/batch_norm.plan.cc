@@ -42,7 +42,7 @@ bool plan_few(Planner& p, int64_t batch, int64_t channels, int64_t plane, bool t
     p.launch(p.kernel_in("batch_norm_few", name + "_each"), {ceil_div(n, 256)}, 256, 0, a);
     return true;
   }
-  const FewShape s = few_shape(p.device.sm_count, channels, count);
+  const FewLaunch s = few_shape(p.device.sm_count, channels, count);
   if (!s.taken) return false;
   const FewRows a = {{p.input(0), p.input(1), p.input(2)}, p.output(), {p.output(1), p.output(2)}, whole(channels), whole(count), s.log2, eps, 1.0f / static_cast<float>(count), whole((channels - 1) * plane),
                      whole(plane), {}, divide_by(plane)};

@@ -244,7 +244,7 @@ bool launch_few(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(p.device.sm_count, bytes, s).k_contiguous;
-  const FewProductShape few = few_product(p.device.sm_count, product.results(), s.k, aligned, streamed);
+  const FewLaunch few = few_product(p.device.sm_count, product.results(), s.k, aligned, streamed);
   if (!few.taken) return false;
   const auto whole = [](int64_t n) { return static_cast<int>(n); };
   const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,

@@ -37,7 +37,7 @@ bool plan_few(Planner& p, const Row& row, const PoolSizes& s) {
   const auto most = [&](int64_t input, int64_t output) { return std::min(input, (input - 1) / output + 2); };
   const int64_t down = adaptive ? most(s.height, s.out_height) : row.signals ? 1 : s.kernel, across = adaptive ? most(s.width, s.out_width) : s.kernel;
   const bool together = !adaptive && (s.kernel == 2 || s.kernel == 3) && (row.signals || s.kernel_down == s.kernel);
-  const FewPooling f = few_pooling(elements, s.outputs, down * across, together);
+  const FewLaunch f = few_pooling(elements, s.outputs, down * across, together);
   const auto beyond = [](int64_t input, int64_t output) { return (output + 1) * (input + 1) >= int64_t{1} << 31; };
   if (!f.taken || (adaptive && (beyond(s.height, s.out_height) || beyond(s.width, s.out_width)))) return false;
   const auto whole = [](int64_t n) { return static_cast<int>(n); };

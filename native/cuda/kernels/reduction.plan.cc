@@ -105,7 +105,7 @@ class Reduction {
   }
 
   bool plan_few() {
-    const FewCellsShape s = few_cells_shape(p_.device.sm_count, g_.cells(), count_, g_.inner, g_.groups == 1 && g_.inner == 1 && row_.kind == Row::values, 16 / size_);
+    const FewLaunch s = few_cells_shape(p_.device.sm_count, g_.cells(), count_, g_.inner, g_.groups == 1 && g_.inner == 1 && row_.kind == Row::values, 16 / size_);
     if (!s.taken) return false;
     const FewCells a = {p_.input(0), p_.output(), static_cast<int>(g_.cells()), static_cast<int>(count_), s.log2, static_cast<int>(g_.inner), static_cast<int>((g_.outer - 1) * g_.reduce * g_.inner),
                         divide_by(g_.inner), divide_by(g_.reduce), static_cast<int>(g_.reduce * g_.inner)};

@@ -5,6 +5,17 @@
 
 namespace {
 
+// Normalises a row, and writes it with a weight and a bias for each element.
+template <bool BLOCK, class T>
+__device__ __forceinline__ void write_normalised(const FewRows& a, const Part<BLOCK>& p, const T (&x)[few_each], const T (&w)[few_each], const T (&b)[few_each]) {
+  float v[few_each];
+  widened(x, v);
+  normalise(p, v, a.over, a.number);
+#pragma unroll
+  for (int e = 0; e < few_each; e++) v[e] = fmaf(v[e], to_float(w[e]), to_float(b[e]));
+  p.template write<T>(a.out, v);
+}
+
 // in: x, weight, bias.
 template <bool BLOCK, class T>
 __device__ __forceinline__ void layer_norm(const FewRows& a) {
@@ -13,12 +24,7 @@ __device__ __forceinline__ void layer_norm(const FewRows& a) {
   p.read(a.in[0], p.row * p.cols, x);
   p.read(a.in[1], 0, w);
   p.read(a.in[2], 0, b);
-  float v[few_each];
-  widened(x, v);
-  normalise(p, v, a.over, a.number);
-#pragma unroll
-  for (int e = 0; e < few_each; e++) v[e] = fmaf(v[e], to_float(w[e]), to_float(b[e]));
-  p.template write<T>(a.out, v);
+  write_normalised(a, p, x, w, b);
 }
 
 // in: x, weight.
@@ -52,12 +58,7 @@ __device__ __forceinline__ void group_norm(const FewRows& a) {
     w[e] = p.inside(e) ? reinterpret_cast<const T*>(a.in[1])[own] : T(0.0f);
     b[e] = p.inside(e) ? reinterpret_cast<const T*>(a.in[2])[own] : T(0.0f);
   }
-  float v[few_each];
-  widened(x, v);
-  normalise(p, v, a.over, a.number);
-#pragma unroll
-  for (int e = 0; e < few_each; e++) v[e] = fmaf(v[e], to_float(w[e]), to_float(b[e]));
-  p.template write<T>(a.out, v);
+  write_normalised(a, p, x, w, b);
 }
 
 // in: grad, the output of softmax.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "../common/divide.h"
+#include "../common/few_launch.h"
 
 namespace opscope::cuda {
 
@@ -21,21 +22,13 @@ constexpr int few_terms = 8;
 constexpr int64_t few_multiplications = int64_t{1} << 20, few_product_threads = int64_t{1} << 17;
 constexpr int few_product_block = 512;  // threads
 
-struct FewProductShape {
-  bool taken = false;
-  bool blocks_each = false;  // a block for each result, else lanes of a warp
-  int log2 = 0;
-  unsigned threads = 0;
-  int64_t blocks = 0;
-};
-
 // Of 16-bit operands whose rows all start on 16 bytes (`aligned`), which tensor cores take as they are, fewer where k is long enough for these.
 constexpr int64_t few_multiplications_aligned = int64_t{1} << 18;
 constexpr int few_aligned_k = 128;
 // From here on, and up to where a block has a result, a few vectors times a long matrix with k contiguous (`streamed`) are sooner done by matmul_skinny, which reads it in whole vectors.
 constexpr int few_streamed = 128, few_streamed_results = 256;
 
-inline FewProductShape few_product(int sm_count, int64_t results, int64_t k, bool aligned, bool streamed) {
+inline FewLaunch few_product(int sm_count, int64_t results, int64_t k, bool aligned, bool streamed) {
   if (streamed && k >= few_streamed && k <= 32 * few_terms && results >= few_streamed_results) return {};
   if (aligned && k >= few_aligned_k && results * k > few_multiplications_aligned) return {};
   if (results > few_product_threads || k > few_product_block * few_terms || results * k > few_multiplications) return {};

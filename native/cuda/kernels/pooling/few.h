@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "../common/divide.h"
+#include "../common/few_launch.h"
 
 namespace opscope::cuda {
 
@@ -15,20 +16,12 @@ struct FewWindows {
   Divide by_out_width, by_out_height, by_across;
 };
 
-struct FewPooling {
-  bool taken = false;
-  bool blocks_each = false;  // a block for each output, else lanes of a warp
-  int log2 = 0;
-  unsigned threads = 0;
-  int64_t blocks = 0;
-};
-
 // Elements of a window that a lane has on their way at a time; threads up to which a call is a wait for memory and for instructions; outputs of small windows, which a thread reads at once; threads of a block at most.
 constexpr int few_window = 4;
 constexpr int64_t few_pool_threads = int64_t{1} << 17, few_pool_outputs = int64_t{1} << 18, few_pool_block = 1024;
 
 // `elements` of the input, `window`: elements of one, at most; `together`: whether there is a kernel that has all of these on their way in one thread.
-inline FewPooling few_pooling(int64_t elements, int64_t outputs, int64_t window, bool together) {
+inline FewLaunch few_pooling(int64_t elements, int64_t outputs, int64_t window, bool together) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   if (outputs < 1 || elements > int64_t{1} << 24 || outputs > (together ? few_pool_outputs : few_pool_threads)) return {};
   int log2 = 0;

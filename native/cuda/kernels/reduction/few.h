@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "../common/divide.h"
+#include "../common/few_launch.h"
 
 namespace opscope::cuda {
 
@@ -16,21 +17,13 @@ struct FewCells {
   int of_cell;                // elements of the results that lie side by side
 };
 
-struct FewCellsShape {
-  bool taken = false;
-  bool blocks_each = false;  // a block for each result, else lanes of a warp
-  int log2 = 0;
-  unsigned threads = 0;
-  int64_t blocks = 0;
-};
-
 // Elements in all up to which a call is a wait for memory and for instructions, and where a thread has all of a result or values lie in one piece; of a lane, or of a thread of a block that has a result.
 constexpr int64_t few_cells_most = int64_t{1} << 18, few_cells_most_of_each = int64_t{1} << 16;
 constexpr int few_cell_each = 4;
 constexpr int64_t few_cell_threads = 1024;
 
 // `whole`: a result's elements lie in one piece, of which kernels for longer ones read vectors of `lanes` elements as soon, unless places are wanted.
-inline FewCellsShape few_cells_shape(int sm_count, int64_t cells, int64_t count, int64_t inner, bool whole, int64_t lanes) {
+inline FewLaunch few_cells_shape(int sm_count, int64_t cells, int64_t count, int64_t inner, bool whole, int64_t lanes) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   if (cells < 1 || count < 2 || cells * count > (count > few_cell_each && !whole ? few_cells_most : few_cells_most_of_each) || count > few_cell_threads * few_cell_each) return {};
   // Results that lie side by side are read together by neighbouring threads, if these have all of their elements.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "../common/divide.h"
+#include "../common/few_launch.h"
 
 namespace opscope::cuda {
 
@@ -17,21 +18,13 @@ struct FewRows {
   Divide by_groups, by_plane;
 };
 
-struct FewShape {
-  bool taken = false;
-  bool blocks_each = false;  // a block for each row, else lanes of a warp
-  int log2 = 0;
-  unsigned threads = 0;
-  int64_t blocks = 0;
-};
-
 // Elements in all up to which a call is a wait for memory and for instructions, and up to which it is where there are kernels that keep rows of whole vectors in registers;
 // of a lane, or of a thread of a block that has a row.
 constexpr int64_t few_most = int64_t{1} << 18, few_most_of_vectors = int64_t{1} << 16;
 constexpr int few_each = 4;
 constexpr int64_t few_threads = 1024;
 
-inline FewShape few_shape(int sm_count, int64_t rows, int64_t cols, int64_t most = few_most) {
+inline FewLaunch few_shape(int sm_count, int64_t rows, int64_t cols, int64_t most = few_most) {
   if (rows < 1 || cols < 1 || rows * cols > most || cols > few_threads * few_each) return {};
   if (cols > 32 * few_each) return {true, true, 5, static_cast<unsigned>((cols + 32 * few_each - 1) / (32 * few_each) * 32), rows};
   int log2 = 0;
@@ -47,8 +40,8 @@ inline FewShape few_shape(int sm_count, int64_t rows, int64_t cols, int64_t most
 constexpr int64_t few_loss_blocks = 256, few_loss_blocks_aligned = 128;
 
 // `lanes`: elements of 16 bytes.
-inline FewShape few_loss_shape(int64_t lanes, int64_t rows, int64_t cols) {
-  FewShape s = few_shape(1, rows, cols);
+inline FewLaunch few_loss_shape(int64_t lanes, int64_t rows, int64_t cols) {
+  FewLaunch s = few_shape(1, rows, cols);
   if (s.blocks_each && rows > (cols % lanes == 0 ? few_loss_blocks_aligned : few_loss_blocks)) return {};
   if (!s.taken || s.blocks_each) return s;
   const int64_t in_all = rows << s.log2, over = (in_all + 31) / 32 * 32;

@@ -31,7 +31,7 @@ inline RowArguments arguments_of(const Planner& p, int64_t rows, int64_t cols) {
 
 // Launches rows_few.cu, or another `module` of the same form, where the case is one of few elements, of up to `most`; `groups`, `channels` and `plane`: of group_norm. Whether it did.
 inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most = few_most, int64_t groups = 1, int64_t channels = 1, int64_t plane = 1, const char* module = "rows_few") {
-  const FewShape s = few_shape(p.device.sm_count, rows, cols, most);
+  const FewLaunch s = few_shape(p.device.sm_count, rows, cols, most);
   if (!s.taken) return false;
   FewRows a = {};
   for (size_t i = 0, read = 0; i < p.spec.tensors.size(); i++)

@@ -24,13 +24,13 @@ void few_rows() {
   bool whole = true, taken = true, losses = true, cells = true;
   for (int64_t cols = 1; cols <= int64_t{1} << 33; cols += cols / 7 + 1)
     for (int64_t rows = 1; rows <= int64_t{1} << 33; rows += rows / 5 + 1) {
-      const FewShape s = few_shape(132, rows, cols);
+      const FewLaunch s = few_shape(132, rows, cols);
       taken = taken && s.taken == (rows <= few_most / cols && cols <= 4096);
       whole = whole && (!s.taken || covers(s, rows, cols, few_each));
-      const FewShape l = few_loss_shape(8, rows, cols);
+      const FewLaunch l = few_loss_shape(8, rows, cols);
       losses = losses && (!l.taken || (covers(l, rows, cols, few_each) && (l.blocks_each || l.blocks == 1 || l.threads == 256)));
       for (const int64_t inner : {1, 3, 100}) {
-        const FewCellsShape c = few_cells_shape(132, rows, cols, inner, inner == 1, 8);
+        const FewLaunch c = few_cells_shape(132, rows, cols, inner, inner == 1, 8);
         cells = cells && (!c.taken || (cols > 1 && rows * cols <= few_cells_most && covers(c, rows, cols, few_cell_each)));
       }
     }
@@ -45,7 +45,7 @@ void few_windows() {
   for (int64_t outputs = 1; outputs <= int64_t{1} << 33; outputs += outputs / 5 + 1)
     for (const int64_t window : {1, 2, 9, 25, 49, 300, 5000})
       for (const bool together : {false, true}) {
-        const FewPooling f = few_pooling(outputs, outputs, window, together);
+        const FewLaunch f = few_pooling(outputs, outputs, window, together);
         if (!f.taken) continue;
         if (f.blocks_each) {
           whole = whole && !together && window > 32 * few_window && f.blocks == outputs && f.threads % 32 == 0 && f.threads <= few_pool_block;
@@ -66,7 +66,7 @@ void few_products() {
       for (int n = 1; n < 3000; n += n / 3 + 1)
         for (int k = 1; k < 3000; k += k / 3 + 1) {
           const int64_t results = batch * m * n;
-          const FewProductShape p = few_product(132, results, k, false, false);
+          const FewLaunch p = few_product(132, results, k, false, false);
           whole = whole && (!p.taken || (results * k <= few_multiplications && p.blocks * p.threads <= few_product_threads + 128 && covers(p, results, k, few_terms)));
           const FewConvolutionShape f = few_convolution(results, k, results);
           if (f.taken) convolutions = convolutions && f.threads % 32 == 0 && f.threads <= 128 && f.blocks * f.threads >= results << f.log2 && (f.blocks - 1) * f.threads < results << f.log2;
