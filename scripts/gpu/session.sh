@@ -13,6 +13,7 @@
 #   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
 #   nvrtc             60  kernels compiled at first use
 #   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_JOBS, guest library
+#   families         150  drawn shapes of products, convolutions, attention, and of rows and moves, a family at a time              OPSCOPE_FUZZ_SEED
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
 #   check            480  PyTorch, torch.compile, Triton, JAX and CuPy on odd shapes against float64    OPSCOPE_JOBS=8
 #   wide             180  Triton beyond 2^31 elements                                                   24 GiB
@@ -32,14 +33,14 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices branches kernels slow rates sanitize nvrtc fuzz draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches kernels slow rates sanitize nvrtc fuzz families draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize | draw | open) echo 240 ;; rates) echo 150 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize | draw | open) echo 240 ;; rates | families) echo 150 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in OPSCOPE_JOBS processes (8) and a quarter of the time.
@@ -54,6 +55,12 @@ fuzz() {
   done
   wait
   node out/bench/bench.mjs "$@" beside=python:cuda:0/torch,$others seconds=$((seconds * 3 / 4 - 50)) "log=$out/fuzz.jsonl" "results=$out"
+}
+# A family at a time: holes of one are few among cases of the whole catalogue.
+families() {
+  for family in products=matmul convolutions=conv1d,conv2d,conv3d attention=scaled_dot_product_attention rows=sum,mean,argmax,softmax,layer_norm,rms_norm_backward,scatter_add,cumsum,topk,transpose,avg_pool1d,max_pool2d; do
+    node out/bench/bench.mjs shape-fuzz devices=cuda:0 seed="${OPSCOPE_FUZZ_SEED:-31415}" "ops=${family#*=}" count=140 verify=0 seconds=$((seconds / 4 - 8)) "log=$out/${family%%=*}.jsonl" "results=$out/${family%%=*}"
+  done
 }
 # Those of `time` lie where it looks for them.
 open() {
@@ -78,6 +85,7 @@ step() {
     sanitize) OPSCOPE_SECONDS=$((seconds - 20)) OPSCOPE_JOBS=2 sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
     fuzz) fuzz ;;
+    families) families ;;
     draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;
     check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=torch,torch.compile,triton,jax,cupy draws=1 ;;
     open) open ;;
