@@ -6,6 +6,7 @@ import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { fewRows } from './few-rows'
+import { linked } from './linked'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. */
 const added = (cell: string, value: string) => `  var old = atomicLoad(&${cell});
@@ -112,6 +113,8 @@ const kernel: Kernel = {
     if (few) return few
     const columns = Math.min(dim, Math.floor(CELLS / rows))
     if (indices > CROWDED * rows && columns >= Math.min(dim, FEWEST_COLUMNS)) return inParts(rows, dim, indices, columns)
+    const lists = indices <= CROWDED * rows ? linked(rows, dim, indices) : undefined
+    if (lists) return lists
     const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, shape.dtype, Math.ceil((rows * dim) / 4))
     const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / (TOGETHER * THREADS)))
     return joinPrograms([copy, { scratchBytes: [], steps: [add] }])
