@@ -302,6 +302,10 @@ describe('planRows', () => {
     expect(plan(40, 2049)).toMatchObject({ lanes: 1024, kept: 3 })
     expect(plan(3, 512)).toMatchObject({ lanes: 128, threads: 256, kept: 1 })
     expect(plan(4096, 1023)).toMatchObject({ lanes: 256, kept: 4 })
+    // Threads take more elements of many rows that are no whole vectors where they may, and workgroups of short rows are small.
+    expect([[4096, 1023], [131_073, 435], [900_001, 33], [400_001, 65], [40, 435]].map(([rows, length]) => planRows(rows!, length!, { singles: true, least: 128 }))).toMatchObject([
+      { lanes: 128, kept: 8, threads: 128 }, { lanes: 64, kept: 7, rowsPerGroup: 2 }, { lanes: 8, kept: 5, rowsPerGroup: 16 }, { lanes: 16, kept: 5 }, { lanes: 256, kept: 2, threads: 256 },
+    ])
     expect(plan(4096, 16383)).toMatchObject({ lanes: 1024, kept: 16 })
     expect(plan(9, 16383, 3).kept).toBeUndefined()
     // Few rows of so many single elements are shared by workgroups.

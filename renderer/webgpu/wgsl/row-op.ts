@@ -51,6 +51,13 @@ const LOWEST = '-1e30'
 const SHORTEST_PART = 1024
 const ENOUGH_GROUPS = 2048
 
+/** Threads of a workgroup for short rows: small ones leave less of a device idle at the end, and wait for fewer. What a last workgroup joins comes from large ones. */
+const LEAST_THREADS = 128
+
+/** f32 of a thread for tensors that are the same for every row; more where elements are few, whose threads wait for memory rather than for registers. */
+const MOST_OF_COLUMNS = { few: 32, many: 8 }
+const FEW_ELEMENTS = 2 ** 22
+
 /** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. */
 const partsOf = (rows: number, plan: RowPlan): number =>
   plan.kept !== undefined ? 1 : Math.max(1, Math.min(THREADS, Math.ceil(plan.vectors / SHORTEST_PART), Math.floor(ENOUGH_GROUPS / rows)))
@@ -77,7 +84,7 @@ class RowText {
   #loads(text: string, registers?: number): string {
     const { tensors } = this.op
     const lines = tensors.filter(({ by, name }) => by !== 'raw' && uses(text, name)).map(({ name, by }) => {
-      if (by === 'row' && registers !== undefined) return `let ${name} = ${name}_${registers};`
+      if (registers !== undefined && (by === 'row' || this.#keepsColumns)) return `let ${name} = ${name}_${registers};`
       return `let ${name} = VF(${name}_in[${by === 'row' ? 'base + i' : 'i'}]);`
     })
     if (uses(text, 'index')) lines.push(this.plan.width === 4 ? 'let index = VU(4u * i) + VU(0u, 1u, 2u, 3u);' : 'let index = i;')
@@ -91,11 +98,19 @@ class RowText {
     return Array.from({ length: plan.kept }, (_, k) => `  { let i = l + ${plan.lanes * k}u; if (live && i < vectors) { ${this.#loads(body, k)} ${body} } }`).join('\n')
   }
 
+  /** Whether what is the same for every row is read together with the row, before threads wait for each other: where that needs few registers. */
+  get #keepsColumns(): boolean {
+    const { plan: { kept, width, groups, rowsPerGroup, vectors }, op } = this
+    const most = MOST_OF_COLUMNS[groups * rowsPerGroup * vectors * width <= FEW_ELEMENTS ? 'few' : 'many']
+    return kept !== undefined && kept * width * op.tensors.filter(({ by }) => by === 'column').length <= most
+  }
+
   /** The row's own tensors in registers, where it fits there. */
   get #kept(): string {
     const { plan, op } = this
     if (plan.kept === undefined) return ''
-    return op.tensors.filter(({ by }) => by === 'row').flatMap(({ name }) => Array.from({ length: plan.kept! }, (_, k) => `  var ${name}_${k} = VF(0.0); if (live && l + ${plan.lanes * k}u < vectors) { ${name}_${k} = VF(${name}_in[base + l + ${plan.lanes * k}u]); }`)).join('\n')
+    const kept = op.tensors.filter(({ by }) => by === 'row' || (by === 'column' && this.#keepsColumns))
+    return kept.flatMap(({ name, by }) => Array.from({ length: plan.kept! }, (_, k) => `  var ${name}_${k} = VF(0.0); if (live && l + ${plan.lanes * k}u < vectors) { ${name}_${k} = VF(${name}_in[${by === 'row' ? 'base + ' : ''}l + ${plan.lanes * k}u]); }`)).join('\n')
   }
 
   /** What this thread's part of a pass gives, as f32 `<name>_part`. */
@@ -287,14 +302,14 @@ const MOST_JOINED = 2048
 
 /** Whether the mean over all rows is one step: as far as one workgroup can join the others' results. */
 export function isMeanInOne(rows: number, length: number, { threads }: DeviceLimits): boolean {
-  const plan = planRows(rows, length, { threads })
+  const plan = planRows(rows, length, { threads, singles: true })
   const parts = partsOf(rows, plan)
   return (parts > 1 ? rows * parts : plan.groups) <= MOST_JOINED
 }
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
-  const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads })
+  const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads, singles: true, least: 'mean' in op.result ? THREADS : LEAST_THREADS })
   const parts = partsOf(rows, plan)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? []), ...('mean' in op.result ? [plan.groups] : [])]
   const text = new RowText(op, plan, dtype, parts, subgroups)

@@ -7,7 +7,7 @@ export interface RowPlan {
   vectors: number
   /** A power of two. */
   lanes: number
-  /** Threads of a workgroup: more than THREADS where a row has as many. */
+  /** Threads of a workgroup: more than THREADS where a row has as many, fewer where rows are short. */
   threads: number
   rowsPerGroup: number
   groups: number
@@ -20,6 +20,11 @@ const WANTED_PER_LANE = 4
 const MAX_KEPT = 16
 /** Vectors of all rows up to which a thread takes one: they leave the device idle anyway, and the text is shorter. */
 const FEW_VECTORS = 2 ** 16
+/** Single elements of all rows from which on threads take more of them: enough on their way to fill memory's rate, and less to join. At least and at most so many a thread, and threads that write more than a sector of memory: fewer only for rows too short for so many. */
+const MANY_SINGLES = 2 ** 19
+const SINGLES_PER_LANE = { least: 5, most: 16 }
+const LEAST_LANES = 16
+const FEWEST_LANES = 8
 /** Rows up to which large workgroups leave no more of a device idle than others. */
 const FEW_ROWS = 264
 /** f32 that the threads of a workgroup keep together: half the registers of a multiprocessor. */
@@ -32,23 +37,38 @@ export interface RowLimits {
   kept?: number | undefined
   /** Tensors of which it keeps a row. */
   tensors?: number
-  /** Threads of the largest workgroup. */
+  /** Threads of the largest workgroup, and of the smallest. */
   threads?: number | undefined
+  least?: number
+  /** Whether a thread may take more elements of rows that are no whole vectors, where these are many. */
+  singles?: boolean
 }
 
 /** Plan for `rows` rows of `length` elements. Workgroups are larger than THREADS where rows are few, or fit their registers only so. */
-export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS }: RowLimits = {}): RowPlan {
+export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS, least = THREADS, singles = false }: RowLimits = {}): RowPlan {
   const width = widthFor(length)
   const vectors = length / width
-  const wanted = powerOfTwoFrom(rows * vectors <= FEW_VECTORS ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
+  const wanted = (singles && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(rows * vectors <= FEW_VECTORS ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
   const usual = Math.min(THREADS, wanted)
   const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
   const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? MAX_KEPT : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
   const spread = large > THREADS && vectors > THREADS && fits(large) && (rows <= FEW_ROWS || !fits(usual))
   const lanes = spread ? large : usual
-  const group = Math.max(THREADS, lanes)
+  const group = Math.max(least, lanes)
   const rowsPerGroup = group / lanes
   return { width, vectors, lanes, threads: group, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: fits(lanes) ? Math.ceil(vectors / lanes) : undefined }
+}
+
+/** Threads that share a row of single elements, so that as few of them as can be have one less; undefined where a row is too short or too long. */
+function lanesOfSingles(length: number): number | undefined {
+  const { least, most } = SINGLES_PER_LANE
+  let best: { lanes: number; used: number } | undefined
+  for (let lanes = LEAST_LANES; lanes <= THREADS; lanes *= 2) {
+    const each = Math.ceil(length / lanes)
+    const used = length / (lanes * each)
+    if (each >= least && each <= most && used >= (best?.used ?? 0)) best = { lanes, used }
+  }
+  return best?.lanes ?? (length > (least - 1) * FEWEST_LANES && length <= LEAST_LANES * least ? FEWEST_LANES : undefined)
 }
 
 /** The smallest power of two that is at least `n`. */
