@@ -8,12 +8,12 @@ describe('the plans of sort, topk and scatter_add', () => {
   it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
     expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
     expect(build('sort', [10_000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([625])
-    // A thread for each element of shorter rows, and four for each of few longer ones.
-    for (const [rows, cols] of [[1000, 10], [3000, 100]] as const)
+    // A thread for each element of shorter rows, and a workgroup for each of few longer ones, or for several of them.
+    for (const [rows, cols] of [[1000, 10], [9000, 60]] as const)
       expect(build('sort', [rows, cols, 1]).steps.map(({ groups }) => groups), `${rows} x ${cols}`).toEqual([Math.ceil((rows * cols) / THREADS)])
-    for (const [rows, cols] of [[2, 256], [600, 100], [3, 1000], [100, 512]] as const)
-      expect(build('sort', [rows, cols, 1]).steps.map(({ groups }) => groups), `${rows} x ${cols}`).toEqual([rows * Math.ceil(cols / 64)])
-    expect(build('topk', [200, 600, 5]).steps.map(({ groups }) => groups)).toEqual([100])
+    for (const [rows, cols, groups] of [[2, 256, 2], [600, 100, 300], [3, 1000, 3], [3000, 100, 1500]] as const)
+      expect(build('sort', [rows, cols, 1]).steps.map((one) => one.groups), `${rows} x ${cols}`).toEqual([groups])
+    expect(build('topk', [2000, 600, 5]).steps.map(({ groups }) => groups)).toEqual([1000])
   })
 
   it('sort longer rows by their digits: in one workgroup, in a few parts that are merged, or in parts that are counted first', () => {

@@ -1,10 +1,10 @@
-import { countedRows, isCounted } from './counted'
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
 import { LONGEST_PART, sortByParts } from './parts'
 import { sortDigits } from './radix'
+import { hasRuns, sortRuns } from './runs'
 import { isSelected, selectFirst } from './select'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
@@ -18,8 +18,8 @@ const LONGEST_NETWORK = 1024
 
 /** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
 const SHORT_ROW = 32
-/** So are rows of up to this length while comparisons are few: a network waits at a barrier for each of its steps. */
-const RANKED_ROW = 512
+/** So are many rows of up to this length while comparisons are few: a network waits at a barrier for each of its steps. */
+const RANKED_ROW = 64
 const RANKED_PAIRS = 2 ** 25
 const isRanked = (rows: number, cols: number): boolean => cols <= SHORT_ROW || (cols <= RANKED_ROW && rows * cols * cols <= RANKED_PAIRS)
 
@@ -51,7 +51,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
-  if (cols > SHORT_ROW && isCounted(rows, cols)) return countedRows(descending, rows, cols, first, x, out)
+  if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
