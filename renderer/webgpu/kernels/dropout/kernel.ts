@@ -1,18 +1,29 @@
 import { mapped } from '../../wgsl/mapped'
 import { dimOf, type Kernel, type Program } from '../types'
 
-/** philox4x32-10 of core/values/random.ts. */
-const PHILOX = `fn high(a: u32, b: u32) -> u32 {
-  let low = (a & 0xffffu) * (b & 0xffffu);
-  let one = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
-  let two = (a & 0xffffu) * (b >> 16u) + (one & 0xffffu);
-  return (a >> 16u) * (b >> 16u) + (one >> 16u) + (two >> 16u);
+/** The factors of Philox. */
+const FACTORS = [0xd2511f53, 0xcd9e8d57] as const
+
+/** WGSL of the upper half of the product of a number with a factor, from products of 16 bits. The middle ones may carry, depending on the factor. */
+function highOf(name: string, factor: number): string {
+  const [upper, lower] = [Math.floor(factor / 2 ** 16), factor % 2 ** 16]
+  const carries = (2 ** 16 - 1) * (upper + lower) + 2 ** 16 > 2 ** 32
+  return `fn ${name}(a: u32) -> u32 {
+  let low = a & 0xffffu;
+  let up = a >> 16u;
+  let one = up * ${lower}u + ((low * ${lower}u) >> 16u);
+  let middle = low * ${upper}u + one;
+  return up * ${upper}u + (middle >> 16u)${carries ? ' + select(0u, 0x10000u, middle < one)' : ''};
 }
-fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
+`
+}
+
+/** philox4x32-10 of core/values/random.ts. */
+const PHILOX = `${highOf('high_0', FACTORS[0])}${highOf('high_1', FACTORS[1])}fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
   var c = vec4<u32>(block, 0u, 0u, 0u);
   var key = vec2<u32>(seed, 0u);
   for (var round = 0u; round < rounds; round++) {
-    c = vec4<u32>(high(0xcd9e8d57u, c.z) ^ c.y ^ key.x, 0xcd9e8d57u * c.z, high(0xd2511f53u, c.x) ^ c.w ^ key.y, 0xd2511f53u * c.x);
+    c = vec4<u32>(high_1(c.z) ^ c.y ^ key.x, ${FACTORS[1]}u * c.z, high_0(c.x) ^ c.w ^ key.y, ${FACTORS[0]}u * c.x);
     key += vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
   }
   return c;
