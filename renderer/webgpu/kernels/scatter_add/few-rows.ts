@@ -6,17 +6,15 @@ import type { Program } from '../types'
 /** Rows of which a thread keeps the sums of its columns, and those up to which these are vectors. */
 const MOST_ROWS = 32
 const MOST_OF_VECTORS = 16
-/** Vectors beside each other in a workgroup, more where so many workgroups are left, and bytes of them that are worth a read of their own. */
+/** Vectors beside each other in a workgroup, and bytes of them that are worth a read of their own. */
 const WIDEST = 32
-const MANY_GROUPS = 1024
 const SECTOR = 32
 /** Sources that are worth a thread where several share a column, workgroups that fill any device known here, and those that leave little of one idle. */
 const LEAST_SOURCES = 8
 const ENOUGH_GROUPS = 1024
 const FILLED = 264
-/** Sources that a thread reads together: more where it has many to itself and few sums. */
-const AT_ONCE = { shared: 4, alone: 8 }
-const FEW_SUMS = 32
+/** Sources that a thread reads together. */
+const AT_ONCE = 4
 /** f32 of workgroup memory for sums, partial results that a thread waits for at most, and threads that share those of a result. */
 const CELLS = 2048
 const MOST_AWAITED = 64
@@ -40,8 +38,8 @@ export function planFewRows(rows: number, dim: number, indices: number): FewRows
   if (rows > MOST_ROWS) return undefined
   const width = rows <= MOST_OF_VECTORS ? widthFor(dim) : 1
   const vectors = dim / width
-  // No threads share a column where columns fill a device: none of them waits for others.
-  if (vectors >= MANY_GROUPS * THREADS) return { width, vectors, wide: THREADS, high: 1, blocks: Math.ceil(vectors / THREADS), parts: 1, joining: 1 }
+  // Single elements that fill a device by themselves: no threads share a column, and none waits for others.
+  if (width === 1 && vectors >= ENOUGH_GROUPS * THREADS) return { width, vectors, wide: THREADS, high: 1, blocks: Math.ceil(vectors / THREADS), parts: 1, joining: 1 }
   for (let wide = Math.min(WIDEST, powerOfTwoFrom(vectors)); ; wide /= 2) {
     const high = THREADS / wide
     const blocks = Math.ceil(vectors / wide)
@@ -70,8 +68,7 @@ export function fewRows(rows: number, dim: number, indices: number): Program | u
   const bindings = [{ name: 'x', type: own }, { name: 'indices', type: 'i32' }, { name: 'src', type }, { name: 'out', type: own, write: true }, ...(split ? [ARRIVALS] : [])]
   const each = (text: (r: number) => string, from = 0, to = rows) => Array.from({ length: to - from }, (_, r) => text(from + r)).join('\n')
   const alone = high === 1
-  const atOnce = alone && rows * width <= FEW_SUMS ? AT_ONCE.alone : AT_ONCE.shared
-  const terms = Array.from({ length: atOnce }, (_, u) => u)
+  const terms = Array.from({ length: AT_ONCE }, (_, u) => u)
   const words = rows * wide * width
   const together = CELLS / THREADS / width
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
@@ -127,7 +124,7 @@ ${split && joining > 1 ? `var<workgroup> joined: array<f32, ${joining * words}>;
   let column = min(block * ${wide}u + lane % ${wide}u, vectors - 1u);
 ${each((r) => `  var sum_${r} = ${alone ? `x[${r}u * vectors + column]` : `${vf}(0.0)`};`)}
   let end = min(dim(1u), (part + 1u) * dim(3u));
-  for (var s = part * dim(3u) + lane / ${wide}u; s < end; s += ${atOnce * high}u) {
+  for (var s = part * dim(3u) + lane / ${wide}u; s < end; s += ${AT_ONCE * high}u) {
 ${terms.map(load).join('\n')}
 ${terms.map((u) => each((r) => `    if (to_${u} == ${r}) { sum_${r} += v_${u}; }`)).join('\n')}
   }
