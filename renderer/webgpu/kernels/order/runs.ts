@@ -14,8 +14,8 @@ const TOGETHER = 4
 /** Rows up to which larger workgroups leave no more of a device idle. */
 const FEW_ROWS = 264
 
-/** Whether rows are sorted so, rather than by a network over all pairs. */
-export const hasRuns = (rows: number, cols: number): boolean => cols <= LONGEST && rows * cols <= MOST_ELEMENTS
+/** Whether rows are sorted so, rather than by a network over all pairs. That takes no longer where a thread has several elements here. */
+export const hasRuns = (rows: number, cols: number): boolean => cols <= LONGEST && rows * cols <= MOST_ELEMENTS && (rows <= FEW_ROWS || cols <= THREADS)
 
 /** How a workgroup takes rows: `lanes` threads have `held` elements each of a row, of which a workgroup has `rowsPerGroup`. */
 export function planRuns(rows: number, cols: number, most = THREADS): { lanes: number; held: number; threads: number; rowsPerGroup: number } {

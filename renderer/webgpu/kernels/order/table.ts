@@ -18,8 +18,8 @@ const LONGEST_NETWORK = 1024
 
 /** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
 const SHORT_ROW = 32
-/** So are many rows of up to this length while comparisons are few: a network waits at a barrier for each of its steps. */
-const RANKED_ROW = 64
+/** So are rows of up to this length while comparisons are few: a network waits at a barrier for each of its steps. */
+const RANKED_ROW = 512
 const RANKED_PAIRS = 2 ** 25
 const isRanked = (rows: number, cols: number): boolean => cols <= SHORT_ROW || (cols <= RANKED_ROW && rows * cols * cols <= RANKED_PAIRS)
 
