@@ -128,11 +128,16 @@ ${within}${exchanged}${joined ? `  var v = 0.0;\n${left}` : `  if (live && l == 
 const MOST_JOINED = 2048
 const MOST_GROUPS = 4096
 const MOST_AWAITED = 64
+/** Workgroups of columns that fill any device known here: more of them leave the last one more pairs to search. */
+const ENOUGH_OF_COLUMNS = 1024
+
+/** Pieces of columns: about as many as a piece has rows, so that searching the pairs of all pieces takes no longer than searching one. */
+const columnPieces = (rows: number, reduce: number, inner: number) => Math.min(columnParts(rows, reduce, inner, THREADS, ENOUGH_OF_COLUMNS), Math.max(1, Math.round(Math.sqrt(reduce))))
 
 /** The indices of the largest (`>`) or smallest elements over groups and reduce. */
 export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {
   const rows = groups * outer
-  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnParts(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
+  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
   const x: Source = { x: { input: 0 }, type }
   if (parts * groups === 1) return { scratchBytes: [], steps: [findExtreme(better, { outer, reduce, inner, parts }, x, { indices: 'output' }, subgroups)] }
   if (groups === 1 || (inner === 1 && groups * parts <= MOST_JOINED && rows * parts <= MOST_GROUPS)) {

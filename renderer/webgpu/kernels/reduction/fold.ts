@@ -135,7 +135,7 @@ export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName
   const lanes = joined ? Math.max(THREADS, lanesFor(perPart, results, types.threads)) : lanesFor(perPart, results, types.threads)
   const threads = Math.max(THREADS, lanes)
   // Workgroups that run beside each other read beside each other: all of them together read memory in order.
-  const together = runs.parts === 1 && run === undefined && perPart >= FEWEST_TOGETHER * lanes && perPart <= MOST_TOGETHER * lanes
+  const together = runs.parts === 1 && perPart >= FEWEST_TOGETHER * lanes && perPart <= MOST_TOGETHER * lanes
   const inTurn = joined !== undefined && runs.parts > 1 && perPart >= MANY_FOURS * 4 * lanes
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
