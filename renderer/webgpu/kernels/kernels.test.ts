@@ -65,6 +65,8 @@ describe('WGSL kernels', () => {
     for (const dims of [[85, 20_607, 1], [1, 300_000, 1], [1, 65_536, 7], [65, 23, 1, 16]]) expect(build('argmax', dims).steps, dims.join(' ')).toHaveLength(1)
     expect(build('argmax', [65, 23, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])
     expect(build('argmax', [65, 23, 1, 5000]).steps).toHaveLength(2)
+    // About as many pieces of columns as a piece has rows.
+    expect(build('argmin', [1, 22_291, 129]).steps[0]!.groups).toBe(5 * 149)
   })
 
   it('wait for memory once where few threads run: each takes one vector of a short run', () => {
@@ -200,6 +202,8 @@ describe('products', () => {
     expect(build('matmul', [1, 8192, 1, 8192, 1, 0]).steps.map(({ groups }) => groups)).toEqual([256 * 4, 64])
     expect(build('matmul', [1, 65, 1, 511, 1, 0]).steps.map(({ groups }) => groups)).toEqual([9])
     expect(planAcross([1, 4099, 3, 700, 1, 0])).toMatchObject({ right: false, size: 3, count: 1, parts: 1 })
+    // Few workgroups are larger where the device has such, and need no second step to join parts.
+    expect([planAcross([2, 69, 1, 1435, 1, 0]), planAcross([2, 69, 1, 1435, 1, 0], 1024), planAcross([1, 512, 1, 4096, 1, 0], 1024), planAcross([1, 68, 8, 2222, 1, 0], 1024)]).toMatchObject([{ high: 32, parts: 2 }, { high: 128, parts: 1 }, { high: 32 }, { high: 32 }])
     expect([planAcross([1, 65, 1, 511, 0, 0]), planAcross([1, 65, 17, 511, 1, 0])]).toEqual([undefined, undefined])
     // Few rows or columns fill no tile: all threads share k.
     expect(build('matmul', [1, 3, 9, 1_735_271, 0, 1]).steps.map(({ groups }) => groups)).toEqual([848, 14])

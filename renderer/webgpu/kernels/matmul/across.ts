@@ -1,4 +1,5 @@
 import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { powerOfTwoFrom } from '../../wgsl/rows'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type KernelShape, type Program } from '../types'
@@ -16,8 +17,13 @@ const FILLED = 1024
 /** Steps of k up to which a thread is faster alone than with the step that joins parts, and those of a part at least. */
 const ALONE = 32
 const LEAST_STEPS = 16
-/** Sums that a workgroup joins at a time: as many as its memory holds. */
-const JOINED = 4
+/** Steps of each thread where workgroups are larger, at least and at most: longer products take more workgroups. */
+const STEPS_OF_LARGE = { least: 8, most: 16 }
+/** f32 of sums that a workgroup joins at a time: as many as its memory holds. */
+const JOINED = 4096
+/** Workgroups up to which larger ones leave no more of a device idle, and f32 of a thread's sums that leave it registers there. */
+const FEW_GROUPS = 132
+const FEW_SUMS = 8
 
 /** How a product of few rows or columns is shared. */
 export interface AcrossPlan {
@@ -36,7 +42,7 @@ export interface AcrossPlan {
 }
 
 /** The plan of a product whose long operand has its elements side by side across k. Undefined for others. */
-export function planAcross([batch, m, n, k, transA, transB]: readonly [number, number, number, number, number, number]): AcrossPlan | undefined {
+export function planAcross([batch, m, n, k, transA, transB]: readonly [number, number, number, number, number, number], most = THREADS): AcrossPlan | undefined {
   const right = m <= FEW && n > FEW && transB === 0
   if (k <= SHORT || !(right || (n <= FEW && m > FEW && transA === 1))) return undefined
   const [short, long] = right ? [m, n] : [n, m]
@@ -44,7 +50,9 @@ export function planAcross([batch, m, n, k, transA, transB]: readonly [number, n
   const vectors = long / widthFor(long)
   const groupsOf = (wide: number) => batch * count * Math.ceil(vectors / wide)
   const wide = WIDTHS.find((one) => groupsOf(one) >= ENOUGH) ?? WIDTHS.at(-1)!
-  const high = THREADS / wide
+  const isLarge = groupsOf(wide) <= FEW_GROUPS && size * widthFor(long) <= FEW_SUMS && k <= (STEPS_OF_LARGE.most * most) / wide
+  const threads = isLarge ? Math.max(THREADS, Math.min(most, powerOfTwoFrom(Math.ceil(k / STEPS_OF_LARGE.least) * wide))) : THREADS
+  const high = threads / wide
   const wanted = k <= ALONE * high ? 1 : Math.max(1, Math.min(Math.floor(FILLED / groupsOf(wide)), Math.floor(k / (LEAST_STEPS * high))))
   const chunk = Math.ceil(k / wanted)
   return { right, wide, high, beside: Math.ceil(vectors / wide), count, size, parts: Math.ceil(k / chunk), chunk }
@@ -53,7 +61,7 @@ export function planAcross([batch, m, n, k, transA, transB]: readonly [number, n
 /** A product of few rows or columns: neighbouring threads have neighbouring columns of the long operand, and rows of threads share k. */
 export function acrossProduct(shape: KernelShape): Program | undefined {
   const dims = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
-  const plan = planAcross(dims)
+  const plan = planAcross(dims, shape.threads)
   if (!plan) return undefined
   const [batch, m, n, k] = dims
   const { parts, beside, count, chunk } = plan
@@ -80,18 +88,20 @@ function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonl
     return ['x', 'y', 'z', 'w'].map((side, j) => `out[${at} + ${j}u * n] = ${out}(${sum}.${side});`).join(' ')
   }
   const joins: string[] = []
-  for (let at = 0; at < size; at += JOINED) {
-    const own = shorts.slice(at, at + JOINED)
-    joins.push(`${own.map((i, j) => `  rows[${j * THREADS}u + lane] = sum_${i};`).join('\n')}\n  workgroupBarrier();`)
+  const threads = wide * high
+  const joined = Math.min(size, JOINED / threads / width)
+  for (let at = 0; at < size; at += joined) {
+    const own = shorts.slice(at, at + joined)
+    joins.push(`${own.map((i, j) => `  rows[${j * threads}u + lane] = sum_${i};`).join('\n')}\n  workgroupBarrier();`)
     for (let left = high; left > 1; ) {
       const by = left % 4 === 0 ? 4 : 2
       left /= by
-      joins.push(`  if (lane < ${left * wide}u) {\n${own.map((_, j) => `    rows[${j * THREADS}u + lane] ${by === 4 ? `= (rows[${j * THREADS}u + lane] + rows[${j * THREADS + left * wide}u + lane]) + (rows[${j * THREADS + 2 * left * wide}u + lane] + rows[${j * THREADS + 3 * left * wide}u + lane])` : `+= rows[${j * THREADS + left * wide}u + lane]`};`).join('\n')}\n  }\n  workgroupBarrier();`)
+      joins.push(`  if (lane < ${left * wide}u) {\n${own.map((_, j) => `    rows[${j * threads}u + lane] ${by === 4 ? `= (rows[${j * threads}u + lane] + rows[${j * threads + left * wide}u + lane]) + (rows[${j * threads + 2 * left * wide}u + lane] + rows[${j * threads + 3 * left * wide}u + lane])` : `+= rows[${j * threads + left * wide}u + lane]`};`).join('\n')}\n  }\n  workgroupBarrier();`)
     }
-    joins.push(`  if (lane < ${wide}u && live) {\n${own.map((i, j) => `    if (first + ${i}u < ${right ? 'm' : 'n'}) { let done_${i} = rows[${j * THREADS}u + lane]; ${written(i, `done_${i}`)} }`).join('\n')}\n  }\n  workgroupBarrier();`)
+    joins.push(`  if (lane < ${wide}u && live) {\n${own.map((i, j) => `    if (first + ${i}u < ${right ? 'm' : 'n'}) { let done_${i} = rows[${j * threads}u + lane]; ${written(i, `done_${i}`)} }`).join('\n')}\n  }\n  workgroupBarrier();`)
   }
   return `${header([{ name: 'short', type: single }, { name: 'long', type }, { name: 'out', type: out, write: true }], dtype === 'f16')}
-var<workgroup> rows: array<${vector}, ${Math.min(JOINED, size) * THREADS}>;
+var<workgroup> rows: array<${vector}, ${joined * threads}>;
 ${entry(`  let m = dim(0u);
   let n = dim(1u);
   let k = dim(2u);
@@ -111,5 +121,5 @@ ${loads.map((u) => `    let l_${u} = min(l + ${u * high}u, end - 1u); let w_${u}
 ${loads.map((u) => shorts.map((i) => `    let s_${u}_${i} = select(0.0, f32(short[${shortAt(i, `l_${u}`)}]), in_${u});`).join('\n')).join('\n')}
 ${loads.map((u) => shorts.map((i) => `    sum_${i} += s_${u}_${i} * w_${u};`).join('\n')).join('\n')}
   }
-${joins.join('\n')}`)}`
+${joins.join('\n')}`, threads)}`
 }
