@@ -17,6 +17,7 @@ const SIDE = 16
 /** Of each of four runs the sum of the threads in front of each one, and of all, among `lanes` neighbours: groups of SIDE threads first, then those of the groups. */
 const scanText = (lanes: number) => `var<workgroup> sums: array<vec4<f32>, ${THREADS + SIDE}>;
 var<workgroup> tops: array<vec4<f32>, ${THREADS / SIDE}>;
+var<workgroup> fronts: array<Scanned, ${THREADS / SIDE}>;
 struct Scanned { before: vec4<f32>, all: vec4<f32> }
 fn scan(value: vec4<f32>, lane: u32) -> Scanned {
   sums[lane + lane / ${SIDE}u] = value;
@@ -32,15 +33,19 @@ fn scan(value: vec4<f32>, lane: u32) -> Scanned {
     tops[lane] = sum;
   }
   workgroupBarrier();
-  var scanned = Scanned(sums[lane + lane / ${SIDE}u], vec4<f32>(0.0));
-  let own = lane / ${lanes}u * ${lanes / SIDE}u;
-  for (var g = own; g < own + ${lanes / SIDE}u; g++) {
-    let top = tops[g];
-    if (g < lane / ${SIDE}u) { scanned.before += top; }
-    scanned.all += top;
+  // A few threads for all, not each for itself.
+  if (lane < ${THREADS / SIDE}u) {
+    var front = Scanned(vec4<f32>(0.0), vec4<f32>(0.0));
+    let own = lane / ${lanes / SIDE}u * ${lanes / SIDE}u;
+    for (var g = own; g < own + ${lanes / SIDE}u; g++) {
+      if (g == lane) { front.before = front.all; }
+      front.all += tops[g];
+    }
+    fronts[lane] = front;
   }
   workgroupBarrier();
-  return scanned;
+  let front = fronts[lane / ${SIDE}u];
+  return Scanned(sums[lane + lane / ${SIDE}u] + front.before, front.all);
 }
 `
 
