@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { attributeChoices, exampleParams } from '@core/ops/testing'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
-import { planRows } from '../wgsl/rows'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { planAcross } from './matmul/across'
 import { planNormBackward } from './rows/norm-backward'
@@ -294,27 +293,7 @@ describe('lanesFor', () => {
   })
 })
 
-describe('planRows', () => {
-  it('gives short rows few threads and keeps rows in registers while they fit', () => {
-    expect(planRows(1000, 4)).toMatchObject({ lanes: 1, rowsPerGroup: THREADS, kept: 1 })
-    expect(planRows(1000, 4096)).toMatchObject({ width: 4, lanes: THREADS, rowsPerGroup: 1, kept: 4 })
-    expect(planRows(4, 200_000).kept).toBeUndefined()
-  })
-  it('gives few rows, and rows that fit the registers only so, a larger workgroup where the device has one', () => {
-    const plan = (rows: number, length: number, tensors = 1) => planRows(rows, length, { threads: 1024, tensors })
-    expect(plan(9, 16383)).toMatchObject({ lanes: 1024, threads: 1024, kept: 16, groups: 9 })
-    expect(plan(40, 2049)).toMatchObject({ lanes: 1024, kept: 3 })
-    expect(plan(3, 512)).toMatchObject({ lanes: 128, threads: 256, kept: 1 })
-    expect(plan(4096, 1023)).toMatchObject({ lanes: 256, kept: 4 })
-    // Threads take more elements of many rows that are no whole vectors where they may, and workgroups of short rows are small.
-    expect([[4096, 1023], [131_073, 435], [900_001, 33], [400_001, 65], [40, 435]].map(([rows, length]) => planRows(rows!, length!, { singles: true, least: 128 }))).toMatchObject([
-      { lanes: 128, kept: 8, threads: 128 }, { lanes: 64, kept: 7, rowsPerGroup: 2 }, { lanes: 8, kept: 5, rowsPerGroup: 16 }, { lanes: 16, kept: 5 }, { lanes: 256, kept: 2, threads: 256 },
-    ])
-    expect(plan(4096, 16383)).toMatchObject({ lanes: 1024, kept: 16 })
-    expect(plan(9, 16383, 3).kept).toBeUndefined()
-    // Few rows of so many single elements are shared by workgroups.
-    expect([plan(11, 30_617).kept, plan(4096, 30_617).kept]).toEqual([undefined, 30])
-  })
+describe('reductions of few rows', () => {
   it('reduces few rows in one dispatch of large workgroups', () => {
     const groups = (dims: readonly number[], threads?: number) => KERNELS.get('mean')!.build({ dtype: 'f32', dims, scalars: [], threads }).steps.map((one) => one.groups)
     expect(groups([3, 8191, 1])).toEqual([21])
