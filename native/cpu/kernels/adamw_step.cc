@@ -47,4 +47,4 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 }  // namespace
 
-OPSCOPE_TYPED(adamw_step, run, "=tt=t=t", 1, 1, 6, shape, nullptr)
+OPSCOPE_ROUNDED(adamw_step, run, "=tt=t=t", 1, 1, 6, shape, nullptr)

@@ -236,5 +236,5 @@ size_t batch_norm_scratch(const int64_t* d, int, int threads, size_t) {
 
 }  // namespace
 
-OPSCOPE_TYPED(group_norm, run_group_norm, "ttt>t", 4, 4, 1, group_norm_shape, group_norm_scratch)
-OPSCOPE_KERNEL(batch_norm, BATCH_NORM, 4, 4, 1, batch_norm_shape, batch_norm_scratch, {run_batch_norm<float>, run_batch_norm<F16>, run_batch_norm<BF16>}, batch_norm_list)
+OPSCOPE_ROUNDED(group_norm, run_group_norm, "ttt>t", 4, 4, 1, group_norm_shape, group_norm_scratch)
+OPSCOPE_KERNEL(batch_norm, BATCH_NORM, 4, 4, 1, batch_norm_shape, batch_norm_scratch, OPSCOPE_ROUNDED_RUNS(run_batch_norm), batch_norm_list)

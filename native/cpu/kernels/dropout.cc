@@ -59,4 +59,4 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 }  // namespace
 
-OPSCOPE_TYPED(dropout, run, "t>t", 1, 1, 1, shape, nullptr)
+OPSCOPE_ROUNDED(dropout, run, "t>t", 1, 1, 1, shape, nullptr)

@@ -203,4 +203,4 @@ bool rope_shape(const int64_t* d, int, int64_t* sizes) {
 OPSCOPE_KERNEL(embedding, "it>t", 3, 3, 0, embedding_shape, nullptr, {run_embedding<uint32_t>, run_embedding<uint16_t>, run_embedding<uint16_t>})
 OPSCOPE_KERNEL(gather, "ti>t", 3, 3, 0, gather_shape, nullptr, {run_gather<uint32_t>, run_gather<uint16_t>, run_gather<uint16_t>})
 OPSCOPE_TYPED(scatter_add, run_scatter_add, "tit>t", 3, 3, 0, scatter_shape, scatter_scratch)
-OPSCOPE_TYPED(rope, run_rope, "ttt>t", 4, 4, 0, rope_shape, nullptr)
+OPSCOPE_ROUNDED(rope, run_rope, "ttt>t", 4, 4, 0, rope_shape, nullptr)

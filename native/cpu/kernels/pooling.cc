@@ -193,7 +193,7 @@ size_t scratch(const int64_t*, int, int threads, size_t) { return static_cast<si
 
 OPSCOPE_TYPED(max_pool1d, run_max1d, "t>t", 8, 8, 0, shape<true>, scratch)
 OPSCOPE_TYPED(max_pool2d, run_max2d, "t>t", 8, 8, 0, shape<false>, scratch)
-OPSCOPE_TYPED(avg_pool1d, run_avg1d, "t>t", 8, 8, 0, shape<true>, scratch)
-OPSCOPE_TYPED(avg_pool2d, run_avg2d, "t>t", 8, 8, 0, shape<false>, scratch)
-OPSCOPE_TYPED(adaptive_avg_pool2d, run_avg2d, "t>t", 5, 5, 0, shape<false>, scratch)
+OPSCOPE_ROUNDED(avg_pool1d, run_avg1d, "t>t", 8, 8, 0, shape<true>, scratch)
+OPSCOPE_ROUNDED(avg_pool2d, run_avg2d, "t>t", 8, 8, 0, shape<false>, scratch)
+OPSCOPE_ROUNDED(adaptive_avg_pool2d, run_avg2d, "t>t", 5, 5, 0, shape<false>, scratch)
 OPSCOPE_TYPED(adaptive_max_pool2d, run_max2d, "t>t", 5, 5, 0, shape<false>, scratch)

@@ -264,5 +264,5 @@ bool rms_norm_shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads); }
 }  // namespace
 
-OPSCOPE_TYPED(layer_norm, run_layer_norm, "ttt>t", 2, 2, 1, layer_norm_shape, scratch)
-OPSCOPE_TYPED(rms_norm, run_rms_norm, "tt>t", 2, 2, 1, rms_norm_shape, scratch)
+OPSCOPE_ROUNDED(layer_norm, run_layer_norm, "ttt>t", 2, 2, 1, layer_norm_shape, scratch)
+OPSCOPE_ROUNDED(rms_norm, run_rms_norm, "tt>t", 2, 2, 1, rms_norm_shape, scratch)

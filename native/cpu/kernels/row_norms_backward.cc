@@ -273,5 +273,5 @@ size_t backward_scratch(const int64_t* d, int, int threads, size_t) {
 
 }  // namespace
 
-OPSCOPE_TYPED(layer_norm_backward, run_layer_norm_backward, "tttff>t>t>t", 2, 2, 0, layer_norm_backward_shape, backward_scratch)
-OPSCOPE_TYPED(rms_norm_backward, run_rms_norm_backward, "tttf>t>t", 2, 2, 0, rms_norm_backward_shape, backward_scratch)
+OPSCOPE_ROUNDED(layer_norm_backward, run_layer_norm_backward, "tttff>t>t>t", 2, 2, 0, layer_norm_backward_shape, backward_scratch)
+OPSCOPE_ROUNDED(rms_norm_backward, run_rms_norm_backward, "tttf>t>t", 2, 2, 0, rms_norm_backward_shape, backward_scratch)

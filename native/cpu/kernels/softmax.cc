@@ -340,8 +340,8 @@ bool softmax_backward_shape(const int64_t* d, int, int64_t* sizes) {
 
 }  // namespace
 
-OPSCOPE_TYPED(softmax, run_softmax, "t>t", 2, 2, 0, same_shape, softmax_scratch)
-OPSCOPE_TYPED(log_softmax, run_log_softmax, "t>t", 2, 2, 0, same_shape, scratch)
+OPSCOPE_ROUNDED(softmax, run_softmax, "t>t", 2, 2, 0, same_shape, softmax_scratch)
+OPSCOPE_ROUNDED(log_softmax, run_log_softmax, "t>t", 2, 2, 0, same_shape, scratch)
 OPSCOPE_TYPED(cross_entropy, run_cross_entropy, "ti>t", 2, 2, 0, cross_entropy_shape, cross_entropy_scratch)
-OPSCOPE_TYPED(cross_entropy_backward, run_cross_entropy_backward, "tif>t", 2, 2, 0, cross_entropy_backward_shape, scratch)
-OPSCOPE_TYPED(softmax_backward, run_softmax_backward, "tt>t", 2, 2, 0, softmax_backward_shape, scratch)
+OPSCOPE_ROUNDED(cross_entropy_backward, run_cross_entropy_backward, "tif>t", 2, 2, 0, cross_entropy_backward_shape, scratch)
+OPSCOPE_ROUNDED(softmax_backward, run_softmax_backward, "tt>t", 2, 2, 0, softmax_backward_shape, scratch)

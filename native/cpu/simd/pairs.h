@@ -20,27 +20,7 @@ struct Pairs {
   }
 };
 
-// bf16 that the processor itself rounds to; subnormal ones become zero.
-struct RoundedBF16 {
-  uint16_t bits;
-};
-inline __m256i vnarrow(const RoundedBF16*, V v) {
-#if defined(__GNUC__)
-  __m256i narrow;
-  __asm__("vcvtneps2bf16 %1, %0" : "=v"(narrow) : "v"(v));
-  return narrow;
-#else
-  return __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(v));
-#endif
-}
-#if defined(__GNUC__)
-inline void vstore_two(RoundedBF16* p, V low, V high) {
-  __m512i narrow;
-  __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(narrow) : "v"(low), "v"(high));
-  _mm512_storeu_si512(p, narrow);
-}
-#endif
-inline RoundedBF16* rounded(BF16* p) { return reinterpret_cast<RoundedBF16*>(p); }
+inline RoundedBF16* rounded(BF16* p) { return static_cast<RoundedBF16*>(p); }
 
 inline int64_t pairs(int64_t terms) { return (terms + 1) / 2; }
 

@@ -95,6 +95,22 @@ inline V vload_between(const T* p, int from, int to, float pad) {
 }
 #endif
 
+// Keeps the stores around it in this order. Compilers are free to change it, and two halves of a cache line that are not written
+// one after the other are not joined on their way to the cache: with AVX2 an addition within the second cache took 1.5 times as long.
+inline void in_order() {
+#if defined(__GNUC__)
+  __asm__ volatile("" ::: "memory");
+#endif
+}
+
+// Two vectors that follow one another.
+template <class T>
+inline void vstore_two(T* p, V low, V high) {
+  vstore(p, low);
+  in_order();
+  vstore(p + W, high);
+}
+
 // What is read from behind the second-level cache beside other tensors, for vload() and vload_n().
 template <class T>
 inline const T* from_far(const T* p) {
@@ -150,3 +166,11 @@ inline int64_t times(int64_t a, int64_t b) { return a != 0 && b > INT64_MAX / a 
 inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 }  // namespace
+
+// As OPSCOPE_TYPED, with bf16 rounded by the processor where it can.
+#define OPSCOPE_ROUNDED(op, run, ...) OPSCOPE_KERNEL(op, __VA_ARGS__, OPSCOPE_ROUNDED_RUNS(run))
+#if defined(OPSCOPE_ISA_avx512)
+#define OPSCOPE_ROUNDED_RUNS(run) {run<float>, run<F16>, run<BF16>, nullptr, nullptr, run<RoundedBF16>}
+#else
+#define OPSCOPE_ROUNDED_RUNS(run) {run<float>, run<F16>, run<BF16>}
+#endif

@@ -210,7 +210,7 @@ inline void run_broadcast(const Call& c) {
   OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                                              \
   template <class T>                                                                                                            \
   static void op##_run(const Call& c) { run_map<T, op##_expression>(c, scalar_count); }                                          \
-  OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
+  OPSCOPE_ROUNDED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
 
 // The same with an expression of its own for 16-bit elements, which needs their digits alone.
 #define OPSCOPE_COARSE(op, scalar_count, parameters, of_f32, of_16_bits)                                                         \
@@ -221,7 +221,7 @@ inline void run_broadcast(const Call& c) {
     if constexpr (sizeof(T) < sizeof(float)) run_map<T, op##_coarse_expression>(c, scalar_count);                                \
     else run_map<T, op##_expression>(c, scalar_count);                                                                           \
   }                                                                                                                              \
-  OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
+  OPSCOPE_ROUNDED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
 
 // Of bits alone, in pairs where elements have 16: what a pair becomes stands beside the result of an f32.
 #define OPSCOPE_BITS(op, of_f32, of_pair)                                                                                       \
@@ -237,4 +237,4 @@ inline void run_broadcast(const Call& c) {
   OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                 \
   template <class T>                                                                               \
   static void op##_run(const Call& c) { run_broadcast<T, op##_expression>(c); }                     \
-  OPSCOPE_TYPED(op, op##_run, "tt>t", 1, 3, 0, broadcast_shape, nullptr)
+  OPSCOPE_ROUNDED(op, op##_run, "tt>t", 1, 3, 0, broadcast_shape, nullptr)

@@ -37,12 +37,6 @@ enum class Walk { rows, rows_ahead, terms };
     for (uintptr_t line = row_start & ~uintptr_t{63}; line < row_end; line += 64) vprefetch_far(reinterpret_cast<const void*>(line)); \
   }
 
-template <class O>
-inline void vstore_two(O* p, V a, V b) {
-  vstore(p, a);
-  vstore(p + W, b);
-}
-
 // c[ROWS x columns] = (`first`, always where c is no f32) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
 template <int ROWS, int VECTORS, Walk WALK, class B, class O>
 OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O* c, int64_t c_stride, int columns, [[maybe_unused]] bool first, const Ahead<O>& next) {
