@@ -91,13 +91,19 @@ void run_dots(const Call& c, const Size& s) {
 }
 
 // Columns behind the last whole vector, where a vector of them would be mostly empty: by dot products, which fill vectors with terms. A last
-// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms.
-constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20;
+// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms, and turning as long as
+// so many columns of dot products (AVX-512); the tiles of fewer rows than `waiting` wait for their multiplications.
+constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20, TURNING = 44;
+inline bool rows_repay_turning(int64_t rows, int64_t rest, bool alone) {
+  if (W < 16) return rows >= rest + W / 2;
+  const int64_t waiting = alone ? 4 : 0;
+  return (rows > waiting ? rows : waiting) * W >= TURNING + rows * rest;
+}
 inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
   const int64_t rest = s.p.n % W;
   if (W < 8 || element_bytes != sizeof(float) || s.trans_a || rest == 0 || rest > W / 2) return 0;
   if (W < 16 && (s.p.n - rest) % NR != 0) return 0;  // tiles of one vector would wait for their multiplications
-  const bool pays = s.p.k >= LEAST_TERMS && s.p.k * (W - rest) > TERMS_OF_SUM * W * rest && s.p.m >= rest + W / 2 && (W - rest) * LEAST_SHARE >= s.p.n;
+  const bool pays = s.p.k >= LEAST_TERMS && s.p.k * (W - rest) > TERMS_OF_SUM * W * rest && rows_repay_turning(s.p.m, rest, rest == s.p.n) && (W - rest) * LEAST_SHARE >= s.p.n;
   return pays ? rest : 0;
 }
 inline int64_t turned_floats(const Size& s, int64_t columns) { return s.trans_b ? 0 : columns * ((s.p.k + LINE - 1) / LINE * LINE); }
