@@ -189,9 +189,16 @@ bool by_image_columns(const Geometry& whole) {
   return F::PAIRS ? ImageColumns(whole).pays_beside_pairs() : ImageColumns(whole).pays();
 }
 
+template <class T>
+void run_zero(const Call& c, const Geometry& g) {
+  const Range mine = part(g.batch * g.filters * g.out_plane(), LINE, c.thread, c.threads);
+  map0<false>(output<T>(c), mine.begin, mine.end, [] { return vset(0); });
+}
+
 template <class T, class F>
 void run(const Call& call) {
   const Geometry whole(call.dims);
+  if (whole.meets_nothing()) return run_zero<T>(call, whole);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
   if (by_image_columns<F>(whole)) return run_image_columns<T>(call, whole);
   if (const Products p = whole.products(); whole.volume() == 1 && whole.plain() && by_rows_of_results(p))
@@ -233,6 +240,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 // Of units of so many bytes.
 template <class F>
 size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
+  if (whole.meets_nothing()) return 0;
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   size_t most = 0;

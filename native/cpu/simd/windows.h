@@ -104,16 +104,22 @@ struct Geometry {
   }
   Range taps(Axis Geometry::* which) const { return taps(this->*which); }
 
-  // From the first to the last element of the kernel that meets the input, at least one.
+  // Whether element `k` of the kernel meets the input anywhere along an axis.
+  bool meets(const Axis& axis, int64_t k) const {
+    const int64_t first = k * dilation - axis.padding, before = first < 0 ? (stride - 1 - first) / stride : 0;
+    return before < axis.output && first + before * stride < axis.input;
+  }
+  // From the first to the last element of the kernel that does, at least one.
   Range taps(const Axis& axis) const {
-    const auto meets = [&](int64_t k) {
-      const int64_t first = k * dilation - axis.padding, before = first < 0 ? (stride - 1 - first) / stride : 0;
-      return before < axis.output && first + before * stride < axis.input;
-    };
     int64_t begin = 0, end = axis.kernel;
-    while (begin + 1 < end && !meets(begin)) begin++;
-    while (begin + 1 < end && !meets(end - 1)) end--;
+    while (begin + 1 < end && !meets(axis, begin)) begin++;
+    while (begin + 1 < end && !meets(axis, end - 1)) end--;
     return {begin, end};
+  }
+  // All of the kernel meets padding: every output is zero.
+  bool meets_nothing() const {
+    const auto nothing = [&](const Axis& axis) { return !meets(axis, taps(axis).begin); };
+    return nothing(depth) || nothing(height) || nothing(width);
   }
 
   // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
