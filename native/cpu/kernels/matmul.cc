@@ -91,13 +91,14 @@ void run_dots(const Call& c, const Size& s) {
 }
 
 // Columns behind the last whole vector, where a vector of them would be mostly empty: by dot products, which fill vectors with terms. A last
-// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms, and turning as long as
-// so many columns of dot products (AVX-512); the tiles of fewer rows than `waiting` wait for their multiplications.
-constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20, TURNING = 44;
-inline bool rows_repay_turning(int64_t rows, int64_t rest, bool alone) {
-  if (W < 16) return rows >= rest + W / 2;
-  const int64_t waiting = alone ? 4 : 0;
-  return (rows > waiting ? rows : waiting) * W >= TURNING + rows * rest;
+// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms.
+constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20;
+// Whether tiles of these rows take longer than turning the columns. Without other columns the tiles of a few rows wait for their multiplications,
+// as long as those of WAITING rows take, and turning takes as long as TURNING columns of dot products (AVX-512).
+inline bool rows_repay_turning(int64_t rows, int64_t columns, bool alone) {
+  constexpr int64_t WAITING = 4, TURNING = 44;
+  if (!alone || W < 16) return rows >= columns + W / 2;
+  return (rows > WAITING ? rows : WAITING) * W >= TURNING + rows * columns;
 }
 inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
   const int64_t rest = s.p.n % W;
