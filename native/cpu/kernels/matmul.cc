@@ -1,6 +1,7 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
 #include "simd/dots.h"
+#include "simd/few_columns.h"
 #include "simd/few_terms.h"
 #include "simd/narrow_products.h"
 #include "simd/tiles.h"
@@ -50,6 +51,9 @@ void run_vectors(const Call& c, const Size& s) {
   const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
   for (int64_t i = products.begin; i < products.end; i++) {
     if (terms_in_rows) dot_rows(vectors + i * k, matrices + i * n * k, k, r, output<T>(c) + i * n);
+#if defined(OPSCOPE_FEW_COLUMNS)
+    else if (r.end - r.begin <= FEW_COLUMNS && r.end > r.begin && k >= LEAST_ROWS) add_few_columns(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
+#endif
     else add_rows(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
   }
 }
