@@ -2,7 +2,9 @@
 //   matmul_few      few multiplications
 //   matmul_narrow   m or n of a few elements and a short k
 //   matmul_skinny   m or n of a few elements
-//   matmul_shallow, matmul_shallow_f32  k of a few elements, and a large result
+//   matmul_short    f16, bf16 and tf32 with a short k and a large result
+//   matmul_short_f32  f32 with a short k, and tf32 with up to 4 of it
+//   matmul_shallow  f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
 //   matmul_each     other narrow results of a short k
 //   matmul_long     f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
@@ -22,6 +24,7 @@
 #include "matmul/long.h"
 #include "matmul/narrow.h"
 #include "matmul/shallow.h"
+#include "matmul/short.h"
 #include "matmul/skinny.h"
 #include "matmul/small.h"
 #include "matmul/spaced.h"
@@ -264,7 +267,7 @@ void launch_small(Planner& p, const Product& product, int side) {
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
-void launch_shallow_16(Planner& p, const ProductShape& s) {
+void launch_shallow(Planner& p, const ProductShape& s) {
   const bool wide = s.n % 8 == 0;
   const ShallowPairs pairs = wide ? ShallowPairs{} : shallow_pairs(s.m, s.n);
   const int64_t across = wide ? s.n / 8 : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
@@ -273,10 +276,17 @@ void launch_shallow_16(Planner& p, const ProductShape& s) {
            static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
 }
 
-void launch_shallow_f32(Planner& p, const ProductShape& s) {
-  const ShallowPlan plan = shallow_plan(p.device.sm_count, s);
-  p.launch(p.kernel_in("matmul_shallow_f32", "matmul_shallow_f32_" + std::to_string(plan.k) + (plan.wide ? "_wide" : "_one")), {plan.x, plan.y, plan.z}, shallow_threads, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k,
-           static_cast<int>(s.trans_a), static_cast<int>(s.trans_b), static_cast<int>(s.batch), static_cast<int>(s.batch_a), plan.across);
+void launch_short(Planner& p, const ProductShape& s) {
+  const ShortPlan plan = short_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  const auto shared = static_cast<unsigned>(plan.task.staged) * (short_threads / 32);
+  const std::string kernel = "matmul_short_" + p.dtype() + "_" + std::to_string(plan.blocks) + "_" + std::to_string(plan.steps) + (plan.run ? "_run" : "_pieces");
+  p.launch(p.kernel_in("matmul_short", kernel, shared), {plan.launched}, short_threads, shared, p.input(0), p.input(1), p.output(), plan.task);
+}
+
+void launch_short_f32(Planner& p, const ProductShape& s) {
+  const ShortPlanF32 plan = short_plan_f32(p.device.sm_count, s);
+  const auto shared = static_cast<unsigned>(plan.shared);
+  p.launch(p.kernel_in("matmul_short_f32", "matmul_short_f32_" + std::to_string(plan.k), shared), {plan.launched}, short_f32_threads, shared, p.input(0), p.input(1), p.output(), plan.task);
 }
 
 void plan(Planner& p) {
@@ -288,10 +298,11 @@ void plan(Planner& p) {
   const LongPlan long_side = long_plan(p.device.sm_count, bytes, s);
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
-  if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  if (p.spec.dtype != Dtype::f32 && is_short(bytes, s)) launch_short(p, s);
+  else if (bytes == 4 && is_short_f32(s, tf32)) launch_short_f32(p, s);
+  else if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
-  else if (bytes == 4 && is_shallow_f32(s, tf32)) launch_shallow_f32(p, s);
-  else if (bytes == 2 && is_shallow_16(s)) launch_shallow_16(p, s);
+  else if (bytes == 2 && is_shallow_16(s)) launch_shallow(p, s);
   else if (is_each(s, bytes)) launch_each(p, s);
   else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0) launch_long(p, long_side);
   else launch_product(p, s, p.input(0), p.input(1), p.output());

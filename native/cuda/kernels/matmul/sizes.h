@@ -13,7 +13,7 @@ constexpr int f32_small_tile = 32, f32_small_step = 128, f32_small_stages = 3;
 constexpr int small_tile = 32, middle_tile = 64;
 template <int SIDE>
 constexpr int small_stage = SIDE == 32 ? 256 : 128;
-// matmul_shallow: rows of a thread. matmul_shallow_f32: rows that a thread has on its way, its accesses of a row where they are single elements, threads of a block.
-constexpr int shallow_rows = 4, shallow_f32_rows = 4, shallow_accesses = 2, shallow_threads = 256;
+// matmul_shallow: rows of a thread.
+constexpr int shallow_rows = 4;
 
 }  // namespace opscope::cuda

@@ -7,6 +7,7 @@
 #include "kernels/matmul/long.h"
 #include "kernels/matmul/narrow.h"
 #include "kernels/matmul/shallow.h"
+#include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/small.h"
 #include "kernels/matmul/wgmma.h"
@@ -75,17 +76,37 @@ bool long_side() {
   return right;
 }
 
-// Threads of short products in f32 cover columns and rows, and no more blocks are launched than a launch can hold.
-bool shallow() {
+// Warps of products with a short k cover rows and columns once, by kernels that are built, rows of a class lie equally far behind what pieces start on, and shared memory holds a run.
+bool short_k() {
   bool right = true;
-  for (const int m : {1, 3, 100, 1023, 70'000, 1'000'000})
-    for (const int n : {32, 33, 66, 129, 1000, 4097, 500'001})
-      for (const int k : {1, 2, 3, 5, 8})
-        for (const int64_t batch : {1, 5, 100'000})
-          for (const bool trans_b : {false, true}) {
-            const ShallowPlan p = shallow_plan(132, {batch, m, n, k, false, trans_b});
-            const int64_t each = p.across * (p.wide ? 4 : shallow_accesses);
-            right = right && p.x * each >= n && (p.x - 1) * each < n && p.k >= k && (p.k == 1 || p.k < 2 * k) && p.y >= 1 && p.y <= 65'535 && p.z >= 1 && p.z <= 65'535 && p.across >= 16 && p.across <= shallow_threads && (!p.wide || n % 4 == 0);
+  for (const int m : {1, 17, 100, 1023, 70'000, 1'000'000})
+    for (const int n : {9, 32, 33, 66, 128, 129, 1000, 4097, 500'001})
+      for (const int k : {1, 3, 8, 16, 17, 24, 33, 40, 48})
+        for (const int64_t batch : {1, 5, 1000})
+          for (const int64_t bytes : {2, 4}) {
+            const ProductShape s = {batch, m, n, k, false, true};
+            const ShortPlan p = short_plan(132, bytes, s);
+            const ShortTask& t = p.task;
+            const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, rows = int64_t{16} * t.period;
+            if (!is_short(bytes, s)) continue;
+            const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
+            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || (p.run && either(16, 1));
+            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 3) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
+            right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
+                    t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
+            if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (16 * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 48 << 10;
+            else right = right && int64_t{n} * t.period % t.align == 0 && t.align * bytes >= 16;
+          }
+  for (const int m : {8, 32, 100, 1023, 70'000, 1'000'000})
+    for (const int n : {16, 33, 66, 129, 1000, 4097, 500'001})
+      for (const int k : {1, 2, 3, 5, 8, 9, 16})
+        for (const int64_t batch : {1, 5, 1000}) {
+            const ProductShape s = {batch, m, n, k, false, true};
+            const ShortPlanF32 f = short_plan_f32(132, s);
+            const ShortTaskF32& u = f.task;
+            const int64_t wanted = n + (n % 8 == 0 ? 0 : 7);
+            right = right && f.k >= k && (f.k == 1 || f.k < 2 * k) && (u.rows & (u.rows - 1)) == 0 && u.rows >= 32 && int64_t{u.rows} * u.tiles_m >= m && int64_t{u.rows} * (u.tiles_m - 1) < m && u.columns == u.pieces * 4 && u.pieces <= 32 &&
+                    int64_t{u.columns} * u.tiles_n >= wanted && int64_t{u.columns} * (u.tiles_n - 1) < wanted && f.launched == batch * u.tiles_m * u.tiles_n && f.shared <= 64 << 10;
           }
   return right;
 }
@@ -150,12 +171,20 @@ void products() {
   expect(is_each({1, 1'000'000, 29, 15, false, true}, 2) && is_each({1, 9, 2'826'415, 3, false, false}, 4) && !is_each({1, 9, 2'826'415, 3, false, false}, 2) && !is_each({1, 1'000'000, 32, 15, false, true}, 4) &&
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
          "narrow results of a short k take threads that share nothing");
-  expect(shallow(), "threads of short products cover the result once");
-  expect(shallow_plan(132, {1, 4096, 4096, 4, false, false}).wide && !shallow_plan(132, {1, 4096, 4097, 4, false, false}).wide && !shallow_plan(132, {1, 4096, 4096, 4, false, true}).wide, "columns that lie together are read and written by vectors");
+  expect(short_k(), "warps of products with a short k cover the result once, in whole pieces");
+  expect(short_plan(132, 2, {1, 65'536, 47, 16, true, true}).run && !short_plan(132, 2, {1, 65'536, 48, 16, true, true}).run && short_plan(132, 2, {1, 8192, 4097, 4, false, false}).task.period == 16 && short_plan(132, 2, {1, 100, 4097, 4, false, false}).task.period == 8 &&
+             short_plan(132, 4, {1, 8192, 4096, 4, false, false}).task.period == 1,
+         "narrow rows are stored as runs, others from where memory sectors start, or 16 bytes where rows are few");
+  const auto by_short = [](int64_t bytes, int m, int n, int k) { return is_short(bytes, {1, m, n, k, false, true}); };
+  expect(by_short(2, 65'536, 47, 16) && by_short(2, 5653, 4097, 5) && by_short(2, 1'251'063, 29, 37) && by_short(4, 32'769, 3157, 3) && by_short(4, 256, 10'317, 8) && by_short(4, 22'675, 2049, 35), "a short k and a large result take warps that keep b");
+  expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
+         "few rows for their columns, whole vectors and small results take other kernels");
+  expect(is_short_f32({1, 1000, 1000, 8, false, false}, false) && !is_short_f32({1, 1000, 1000, 8, false, false}, true) && is_short_f32({1, 11'519, 653, 9, false, true}, false) && !is_short_f32({20, 19, 1163, 11, true, true}, false) &&
+             !is_short_f32({1, 64, 32, 2, false, false}, false) && is_short_f32({2, 189, 1031, 1, false, true}, true),
+         "f32 with a short k and a large result keeps columns of b in registers");
   expect(shallow_pairs(4096, 5).rows == 0 && shallow_pairs(4096, 1001).rows == 8 && shallow_pairs(3, 100'001).rows == 4, "narrow results are stored one by one, others in pairs of as many rows as they have");
-  expect(is_shallow_f32({1, 1000, 1000, 8, false, false}, false) && !is_shallow_f32({1, 1000, 1000, 8, false, false}, true) && is_shallow_16({1, 8192, 8192, 8, false, false}) && is_shallow_16({1, 1000, 1000, 3, false, false}) &&
-             !is_shallow_16({1, 512, 1024, 8, false, false}) && !is_shallow_16({1, 8192, 8192, 9, false, false}) && !is_shallow_f32({1, 64, 32, 2, false, false}, false),
-         "a few elements of k and a large result take threads of their own, others tiles");
+  expect(is_shallow_16({1, 8192, 8192, 8, false, false}) && is_shallow_16({1, 1000, 1000, 3, false, false}) && !is_shallow_16({1, 512, 1024, 8, false, false}) && !is_shallow_16({1, 8192, 8192, 9, false, false}),
+         "16 bits of a few elements of k take threads of their own");
   expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
   expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
   expect(is_small(132, 1, 256, 23, 211, false, false) && !is_small(132, 1, 256, 24, 208, true, true) && !is_small(132, 1, 256, 23, 257, false, false) && !is_small(132, 64, 131, 127, 133, false, false) && is_small(132, 1, 30'000, 20, 1001, false, false) &&
