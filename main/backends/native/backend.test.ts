@@ -31,3 +31,32 @@ it('opens a case again while its kernels are compiled, and says meanwhile that i
 it('ends with what went wrong afterwards', async () => {
   await expect(new NativeBackend(addonOf(1, 'unsupported'), 'cuda').open(problem)).rejects.toMatchObject({ code: 'unsupported', message: 'It failed.' })
 })
+
+it('waits for kernels that a call on an open case needs first, such as those of the guard bands', async () => {
+  const compiling = () => Object.assign(new Error('NVRTC is compiling scan_16 of service.'), { code: 'compiling' })
+  const attempts: Record<string, number> = {}
+  /** Every method throws twice before it answers. */
+  const later = (name: string, answer: unknown) => () => {
+    attempts[name] = (attempts[name] ?? 0) + 1
+    if (attempts[name] <= 2) throw compiling()
+    return answer
+  }
+  const scans = [{ unwritten: 0, nonFinite: 0 }]
+  class Case {
+    timer = () => 'cuda-event'
+    tickNs = () => 1
+    notes = () => []
+    refill = later('refill', undefined)
+    poison = later('poison', undefined)
+    run = later('run', undefined)
+    scan = later('scan', scans)
+    sample = later('sample', { ns: [1], state: {} })
+  }
+  const prepared = await new NativeBackend({ Case } as unknown as NativeAddon, 'cuda').open(problem)
+  await prepared.refill(2)
+  await prepared.poison()
+  await prepared.run()
+  expect(await prepared.scan()).toEqual(scans)
+  expect(await prepared.sample({ mode: 'cold', count: 1, inner: 1 })).toMatchObject({ ns: [1] })
+  expect(attempts).toEqual({ refill: 3, poison: 3, run: 3, scan: 3, sample: 3 })
+})

@@ -26,6 +26,21 @@ const guarded = <T>(work: () => T): T => {
 /** Lets messages in before a blocking call: a native call holds this thread until it is done. */
 const breathe = () => new Promise<void>((done) => setImmediate(done))
 
+/** `work`, again while NVRTC compiles a kernel that it needs: the addon throws then, and asks to be called again. */
+async function whenCompiled<T>(work: () => T, alive: () => void = () => undefined): Promise<T> {
+  for (;;) {
+    await breathe()
+    try {
+      return work()
+    } catch (thrown) {
+      if (!isCompiling(thrown)) throw toCaseError(thrown)
+      alive()
+    }
+  }
+}
+
+const isCompiling = (thrown: unknown) => thrown instanceof Error && 'code' in thrown && thrown.code === 'compiling'
+
 /** Index of the device in its backend: `cpu` -> 0, `cuda:1` -> 1. */
 function deviceIndex(id: string): number {
   const match = /^(?:cpu|cuda:(\d{1,4}))$/.exec(id)
@@ -74,23 +89,19 @@ class NativePreparedCase implements PreparedCase {
   }
 
   async refill(seed: number) {
-    await breathe()
-    guarded(() => this.native.refill(fillsOf(this.problem, seed)))
+    await whenCompiled(() => this.native.refill(fillsOf(this.problem, seed)))
   }
 
   async poison() {
-    await breathe()
-    guarded(() => this.native.poison())
+    await whenCompiled(() => this.native.poison())
   }
 
   async run() {
-    await breathe()
-    guarded(() => this.native.run())
+    await whenCompiled(() => this.native.run())
   }
 
   async scan() {
-    await breathe()
-    return guarded(() => this.native.scan())
+    return whenCompiled(() => this.native.scan())
   }
 
   async read(output: number, start: number, count: number) {
@@ -101,8 +112,7 @@ class NativePreparedCase implements PreparedCase {
   }
 
   async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {
-    await breathe()
-    const { state, ...samples } = guarded(() => this.native.sample(mode, count, inner))
+    const { state, ...samples } = await whenCompiled(() => this.native.sample(mode, count, inner))
     return { ...samples, state: deviceStateSchema.parse(state) }
   }
 
@@ -117,8 +127,7 @@ class NativePreparedCase implements PreparedCase {
   }
 
   async counters(mode: Mode, calls: number): Promise<CallCounters | undefined> {
-    await breathe()
-    return callCountersSchema.optional().parse(guarded(() => this.native.counters?.(mode, calls)))
+    return callCountersSchema.optional().parse(await whenCompiled(() => this.native.counters?.(mode, calls)))
   }
 
   async dispose() {
@@ -152,28 +161,9 @@ export class NativeBackend implements Backend {
     return energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: device }, this.id === 'cuda')
   }
 
-  async open(problem: Problem, alive: () => void = () => undefined, beside?: PreparedCase): Promise<PreparedCase> {
-    await breathe()
+  async open(problem: Problem, alive?: () => void, beside?: PreparedCase): Promise<PreparedCase> {
     const spec = toSpec(this.id, problem)
-    return new NativePreparedCase(
-      await this.#opened(spec, alive, beside instanceof NativePreparedCase ? beside.native : undefined),
-      problem,
-      () => this.#energyMeter(spec.device),
-    )
-  }
-
-  /** The addon's case. While NVRTC compiles its kernels the addon asks to be called again. */
-  async #opened(spec: NativeSpec, alive: () => void, beside: NativeCase | undefined): Promise<NativeCase> {
-    for (;;) {
-      try {
-        return new this.addon.Case(spec, beside)
-      } catch (thrown) {
-        if (!isCompiling(thrown)) throw toCaseError(thrown)
-        alive()
-        await breathe()
-      }
-    }
+    const native = await whenCompiled(() => new this.addon.Case(spec, beside instanceof NativePreparedCase ? beside.native : undefined), alive)
+    return new NativePreparedCase(native, problem, () => this.#energyMeter(spec.device))
   }
 }
-
-const isCompiling = (thrown: unknown) => thrown instanceof Error && 'code' in thrown && thrown.code === 'compiling'
