@@ -163,9 +163,14 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }
 #define TILE(T, kind, MAX, KD, K, SD, S) \
   extern "C" __global__ void __launch_bounds__(128) pool_##kind##_##T##_tile_##KD##_##K##_##S(const T* x, T* out, const PoolTile s) { pool_tile<MAX, KD, K, SD, S>(x, out, s); }
+#define SIGNALS(T, kind, MAX, K, S) TILE(T, kind, MAX, 1, K, 1, S)
+#define IMAGES(T, kind, MAX, K, S) TILE(T, kind, MAX, K, K, S, S)
 #define POOLS(T, kind, MAX)                                                                                                                                          \
   POOL(T, kind, MAX)                                                                                                                                                 \
-  TILE(T, kind, MAX, 1, 2, 1, 2) TILE(T, kind, MAX, 1, 3, 1, 2) TILE(T, kind, MAX, 2, 2, 2, 2) TILE(T, kind, MAX, 3, 3, 2, 2) TILE(T, kind, MAX, 3, 3, 1, 1)
+  SIGNALS(T, kind, MAX, 2, 1) SIGNALS(T, kind, MAX, 2, 2) SIGNALS(T, kind, MAX, 3, 1) SIGNALS(T, kind, MAX, 3, 2) SIGNALS(T, kind, MAX, 3, 3) SIGNALS(T, kind, MAX, 5, 1) SIGNALS(T, kind, MAX, 5, 2) SIGNALS(T, kind, MAX, 5, 5) \
+  SIGNALS(T, kind, MAX, 7, 1) SIGNALS(T, kind, MAX, 7, 2) SIGNALS(T, kind, MAX, 7, 7)                                                                                  \
+  IMAGES(T, kind, MAX, 2, 1) IMAGES(T, kind, MAX, 2, 2) IMAGES(T, kind, MAX, 3, 1) IMAGES(T, kind, MAX, 3, 2) IMAGES(T, kind, MAX, 3, 3) IMAGES(T, kind, MAX, 5, 1) IMAGES(T, kind, MAX, 5, 2) IMAGES(T, kind, MAX, 5, 5) \
+  IMAGES(T, kind, MAX, 7, 1) IMAGES(T, kind, MAX, 7, 2) IMAGES(T, kind, MAX, 7, 7)
 POOLS(f32, max, true)
 POOLS(f16, max, true)
 POOLS(bf16, max, true)

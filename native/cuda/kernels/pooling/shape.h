@@ -17,7 +17,7 @@ struct PoolTiling {
 // The kernel for such windows (pooling.cu), behind the name of kind and dtype; empty where there is none.
 inline std::string pool_tile_kernel(const PoolTile& t) {
   const bool signals = t.kernel_down == 1 && t.height == 1, square = t.kernel_down == t.kernel && t.stride_down == t.stride;
-  const bool own = ((signals || square) && t.stride == 2 && (t.kernel == 2 || t.kernel == 3)) || (square && t.stride == 1 && t.kernel == 3);
+  const bool own = (signals || square) && (t.kernel == 2 || t.kernel == 3 || t.kernel == 5 || t.kernel == 7) && (t.stride == 1 || t.stride == 2 || t.stride == t.kernel);
   return own ? "_tile_" + std::to_string(t.kernel_down) + "_" + std::to_string(t.kernel) + "_" + std::to_string(t.stride) : "";
 }
 
