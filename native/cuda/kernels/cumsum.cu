@@ -1,6 +1,7 @@
-// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block. cumsum_<t>_cluster: a cluster of blocks.
+// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block.
 // cumsum_<t>_tile: many short rows, some of them a block, by way of shared memory.
 // Rows that more blocks share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
+#include "cumsum/lanes.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -10,19 +11,12 @@ constexpr int EACH = 4;  // neighbouring elements of a thread at a time
 // The sum of `value` over the threads of the group in front of this one; `total`: of all. `scratch`: one float per warp.
 __device__ __forceinline__ float in_front(float value, int group, float* scratch, float& total) {
   const int lane = threadIdx.x % 32;
-  float sum = value;
-#pragma unroll
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const float other = __shfl_up_sync(0xffffffffu, sum, offset);
-    if (lane >= offset) sum += other;
-  }
-  float before = __shfl_up_sync(0xffffffffu, sum, 1);
-  if (lane == 0) before = 0;
-  total = __shfl_sync(0xffffffffu, sum, 31);
-  if (group == 32) return before;
+  const LaneSums sums = lane_sums(value, lane);
+  total = __shfl_sync(0xffffffffu, sums.upto, 31);
+  if (group == 32) return sums.before;
   const int warps = group / 32, warp = threadIdx.x / 32;
   __syncthreads();
-  if (lane == 31) scratch[warp] = sum;
+  if (lane == 31) scratch[warp] = sums.upto;
   __syncthreads();
   float of_warps = 0;
   total = 0;
@@ -31,7 +25,7 @@ __device__ __forceinline__ float in_front(float value, int group, float* scratch
     if (w < warp) of_warps += s;
     total += s;
   }
-  return of_warps + before;
+  return of_warps + sums.before;
 }
 
 // The sum over the block of the n elements of x from `start` on.
@@ -47,8 +41,8 @@ __device__ __forceinline__ float block_sum(const T* x, long long start, long lon
   return join_group<BySum>(s, blockDim.x, scratch).sum;
 }
 
-// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`, or a cluster.
-template <class T, bool CLUSTER>
+// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`.
+template <class T>
 __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) {
   __shared__ float scratch[32];
   const int thread = threadIdx.x % group;
@@ -57,15 +51,7 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
   const T* own = x + row * cols + from;
   T* to = out + row * cols + from;
   float carry = 0;
-  if constexpr (CLUSTER) {
-    __shared__ float slot;
-    const float sum = block_sum(x, row * cols + from, n);
-    if (threadIdx.x == 0) slot = sum;
-    cluster_arrive();
-    cluster_wait();
-    for (unsigned rank = 0; rank < cluster_rank(); rank++) carry += of_block(slot, rank);
-    cluster_arrive();
-  } else if (parts > 1) {
+  if (parts > 1) {
     for (long long i = row * parts; i < index; i++) carry += sums[i];
   }
   const long long step = static_cast<long long>(group) * EACH;
@@ -83,7 +69,6 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
       if (i + j < n) to[i + j] = from_float<T>(before + f[j]);
     carry += total;
   }
-  if constexpr (CLUSTER) cluster_wait();
 }
 
 template <class T>
@@ -118,13 +103,7 @@ __device__ __forceinline__ void tile(const T* x, T* out, long long rows, int col
     const int here = row < height ? count : 0;
     float sum = 0;
     for (int i = 0; i < here; i++) sum += own[i];
-    float before = sum;
-    for (int offset = 1; offset < group; offset *= 2) {
-      const float other = __shfl_up_sync(0xffffffffu, before, offset, group);
-      if (lane >= offset) before += other;
-    }
-    before = __shfl_up_sync(0xffffffffu, before, 1, group);
-    if (lane == 0) before = 0;
+    float before = lane_sums(sum, lane, group).before;
     for (int i = 0; i < here; i++) own[i] = before += own[i];
   }
   __syncthreads();
@@ -150,13 +129,10 @@ __device__ __forceinline__ void tile(const T* x, T* out, long long rows, int col
 
 #define CUMSUM(T)                                                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(1024) cumsum_##T(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) { \
-    scan<T, false>(x, out, rows, cols, group, parts, part, sums);                                                                                                            \
+    scan(x, out, rows, cols, group, parts, part, sums);                                                                                                        \
   }                                                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_tile(const T* x, T* out, long long rows, int cols, int tile_rows, int group, int every) {                     \
     tile(x, out, rows, cols, tile_rows, group, every);                                                                                                                       \
-  }                                                                                                                                                                          \
-  extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_cluster(const T* x, T* out, long long rows, long long cols, int parts, long long part) {                    \
-    scan<T, true>(x, out, rows, cols, 256, parts, part, nullptr);                                                                                                            \
   }                                                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_part(const T* x, float* sums, long long cols, int parts, long long part) { part_sum(x, sums, cols, parts, part); }
 CUMSUM(f32)

@@ -1,4 +1,5 @@
 #include "cumsum/shape.h"
+#include "cumsum/slots.h"
 #include "plan.h"
 #include "rows/launch.h"
 
@@ -13,13 +14,14 @@ static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels
     p.launch(p.kernel(name + "_tile"), {t.blocks}, 256, static_cast<unsigned>(t.shared), p.input(0), p.output(), rows, static_cast<int>(cols), static_cast<int>(t.rows), t.group, t.each);
     return;
   }
-  const RowsSplit split = rows_split(p.device.sm_count, lanes, rows, cols, p.device.major >= 9);
-  constexpr CUdeviceptr absent = 0;
-  const auto part = static_cast<long long>(split.part);
-  if (split.cluster) {
-    p.launch(p.kernel(name + "_cluster"), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.parts, part).cluster(static_cast<unsigned>(split.parts));
+  if (const CumsumSlots s = cumsum_slots(p.device.sm_count, rows, cols); s.rounds > 0) {
+    const CUdeviceptr slots = s.parts > 1 ? p.workspace(rows * (s.parts + 1) * 8) : 0;
+    p.launch(p.kernel_in("cumsum_slots", "cumsum_slots_" + p.dtype() + "_" + std::to_string(s.rounds)), {s.blocks}, cumsum_slot_threads, 0, p.input(0), p.output(), static_cast<int>(cols), static_cast<int>(s.parts), slots);
     return;
   }
+  const RowsSplit split = rows_split(p.device.sm_count, lanes, rows, cols);
+  constexpr CUdeviceptr absent = 0;
+  const auto part = static_cast<long long>(split.part);
   if (split.parts > 1) {
     const CUdeviceptr sums = p.workspace(split.blocks * 4);
     p.launch(p.kernel(name + "_part"), {split.blocks}, split.threads, 0, p.input(0), sums, cols, split.parts, part);

@@ -1,5 +1,6 @@
 // cumsum of few elements (rows/few.h), where a call takes as long as it waits for memory and for its own instructions: a thread has neighbouring elements, all rows are read at
 // once. cumsum_few_<t>_lanes: lanes of a warp have a row; _block: a block has one. Sums in f32, in a fixed order.
+#include "cumsum/lanes.cuh"
 #include "rows/few.cuh"
 
 namespace {
@@ -17,18 +18,12 @@ __device__ __forceinline__ void scan(const FewRows& a) {
 #pragma unroll
   for (int e = 1; e < few_each; e++) v[e] += v[e - 1];
   // The sum of what lies in front of this thread: in its warp or row, then in the warps before.
-  float sum = v[few_each - 1];
-#pragma unroll
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const float other = __shfl_up_sync(0xffffffffu, sum, offset);
-    if (lane >= offset) sum += other;
-  }
-  float before = __shfl_up_sync(0xffffffffu, sum, 1);
-  if (lane == 0) before = 0;
+  const LaneSums sums = lane_sums(v[few_each - 1], lane);
+  float before = sums.before;
   if constexpr (BLOCK) {
     __shared__ float scratch[32];
     const int warp = threadIdx.x / 32;
-    if (lane == 31) scratch[warp] = sum;
+    if (lane == 31) scratch[warp] = sums.upto;
     __syncthreads();
     before += warp_reduce(lane < warp ? scratch[lane] : 0.0f, AddOp());
   }

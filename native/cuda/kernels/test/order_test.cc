@@ -1,5 +1,8 @@
 // Which kernels order rows and sum along them.
+#include <set>
+
 #include "kernels/cumsum/shape.h"
+#include "kernels/cumsum/slots.h"
 #include "kernels/order/shape.h"
 #include "kernels/test/expect.h"
 
@@ -22,7 +25,12 @@ void orders() {
             case OrderKind::threads: holds = holds && s.threads >= cols; fits = fits && s.threads <= 1024 && s.threads >= 32 && power(s.threads); break;
             case OrderKind::network: holds = holds && int64_t{s.each} * s.threads >= cols; fits = fits && s.threads <= 32 && power(s.threads) && s.each <= (bytes == 2 ? 32 : 16); break;
             case OrderKind::best_warp: holds = holds && best_capacity(32, s.each, bytes) >= cols; fits = fits && keep <= 32 && s.each <= 32; break;
-            case OrderKind::block: holds = holds && int64_t{s.each} * s.threads >= cols; fits = fits && s.threads <= 1024 && block_shared(s, bytes) <= 227 << 10; break;
+            case OrderKind::block:
+              holds = holds && int64_t{s.each} * s.threads >= s.part && s.part <= block_columns;
+              parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols;
+              joins = joins && (s.parts == 1 || (s.parts * keep * 4 <= cols || s.parts * keep <= largest_tile));
+              fits = fits && s.threads <= 1024 && block_shared(s, bytes) <= 227 << 10;
+              break;
             case OrderKind::best:
             case OrderKind::best_tile:
               holds = holds && best_capacity(best_threads, s.each, bytes) >= s.part;
@@ -77,9 +85,26 @@ void running_sums() {
   expect(cumsum_tiles(132, 4, 3, 128).rows == 0, "few rows of running sums take a warp each");
 }
 
+// Blocks that share a running sum hold their row from any place in a vector on.
+void shared_sums() {
+  bool holds = true, bounded = true;
+  std::set<int> rounds;
+  for (const int64_t rows : {1, 2, 3, 17, 133, 700, 100'000})
+    for (int64_t cols = 1; cols <= 50'000'000; cols += 1 + cols / 9) {
+      const CumsumSlots s = cumsum_slots(132, rows, cols);
+      rounds.insert(s.rounds);
+      if (s.rounds == 0) continue;
+      const int64_t part = int64_t{cumsum_slot_threads} * cumsum_slot_each * s.rounds;
+      holds = holds && s.blocks == rows * s.parts && s.parts * part >= cols + (rows > 1 && cols % cumsum_slot_each != 0 ? cumsum_slot_each - 1 : 0) && (s.parts - 1) * part < cols + cumsum_slot_each;
+      bounded = bounded && s.parts <= cumsum_slot_parts && (s.rounds == cumsum_slot_rounds || s.parts == 1 || s.blocks <= 132 * cumsum_slot_blocks);
+    }
+  expect(holds && bounded && rounds == std::set<int>{0, 1, 2, 4, 8}, "parts of a running sum hold their row, in as few rounds as that takes");
+}
+
 }  // namespace
 
 void order_shapes() {
   orders();
   running_sums();
+  shared_sums();
 }
