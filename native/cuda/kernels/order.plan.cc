@@ -74,10 +74,16 @@ class Order {
       }
       case OrderKind::block: {
         const auto shared = static_cast<unsigned>(block_shared(shape, bytes_));
+        if (shape.parts > 1) {
+          const CUdeviceptr keys = p_.workspace(rows_ * shape.parts * keep_ * 8);
+          p_.launch(p_.kernel_in("order_block", "order_block_keys_" + suffix(shape.each), shared), {rows_ * shape.parts}, static_cast<unsigned>(shape.threads), shared, x, keys, number(cols_), static_cast<int>(shape.parts),
+                    static_cast<int>(shape.part), keep, infinity(), flip());
+          return select(keys, shape.parts * keep_);
+        }
         p_.launch(bits_kernel("block", shape.each, shared), {rows_}, static_cast<unsigned>(shape.threads), shared, x, values, indices, cols, keep, infinity(), flip());
         return;
       }
-      case OrderKind::select: return select();
+      case OrderKind::select: return select(absent, cols_);
       case OrderKind::radix: return radix();
     }
   }
@@ -104,10 +110,9 @@ class Order {
               static_cast<int>(keep_), descending_);
   }
 
-  // The best of parts of each row, of what those leave, and so on.
-  void select() {
-    CUdeviceptr from = absent;
-    for (int64_t left = cols_;;) {
+  // The best of parts of each row, of what those leave, and so on. from: `left` keys of each, or absent for the elements.
+  void select(CUdeviceptr from, int64_t left) {
+    for (;;) {
       if (from && left <= largest_tile) return tile(from, left);
       const SelectSplit split = select_split(p_.device.sm_count, rows_, left, keep_);
       const CUdeviceptr to = split.parts > 1 ? p_.workspace(rows_ * split.parts * keep_ * 8) : absent;

@@ -18,7 +18,7 @@ enum class OrderKind {
   best_warp,  // the first few out of the registers of a warp
   best,       // the first few out of the registers of blocks, one or several to a row
   best_tile,  // the same, and a block that sorts what the parts of a row leave
-  block,      // digits in the shared memory of a block
+  block,      // digits in the shared memory of a block, or of one for each part of a row and a block that sorts what these leave
   select,     // the best of parts of a row, of what those leave, and so on
   radix,      // digits in memory
 };
@@ -73,6 +73,9 @@ inline OrderShape best_shape(int sm_count, int64_t rows, int64_t cols, int64_t k
 
 // block: a multiple of 32 threads.
 constexpr int64_t block_columns = 16384;
+// Of longer rows, from so many on; of f32 in more than two parts later (H200: bf16 2x65537, 144 35.7 us by bounds and 46.1 so, 16x226370, 620 154 and 81; f32 58x88175, 216 115 and 133, 7x140350, 400 77.0 and
+// 80.2, 1x524288, 455 98.4 and 86.3).
+inline int64_t least_of_parts(int64_t cols, int64_t element_bytes) { return element_bytes == 2 || cols <= 2 * block_columns ? 256 : 448; }
 inline bool few_rows(int sm_count, int64_t rows) { return rows < int64_t{sm_count} * 2; }
 inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {
   const auto padded = [&](int64_t each) { return (cols + 32 * each - 1) / (32 * each) * 32 * each; };
@@ -84,11 +87,21 @@ inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t 
 // Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
 inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return int64_t{s.each} * s.threads * 2 * element_bytes + (s.threads / 32 + 1) * 1024; }
 
+// Parts of rows that are too long for a block, each sorted by one: as few as hold the row, more where blocks are few and another block sorts what they leave.
+inline OrderShape block_parts_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  const int64_t least = (cols + block_columns - 1) / block_columns, wanted = std::min((sm_count + rows - 1) / rows, cols / (8 * keep)), parts = std::max(least, std::min(wanted, largest_tile / keep));
+  const int64_t part = (cols + parts - 1) / parts, needed = (cols + part - 1) / part;
+  OrderShape s = block_shape(sm_count, rows * needed, part, element_bytes);
+  s.parts = needed;
+  return s;
+}
+
 // Which kernels find the first `keep` of rows in order.
 inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
   if (cols <= (few_rows(sm_count, rows) ? threads_columns : network_columns(element_bytes))) return network_shape(cols);
+  if (cols > block_columns && keep >= least_of_parts(cols, element_bytes) && keep <= most_selected) return block_parts_shape(sm_count, rows, cols, keep, element_bytes);
   if (keep <= (cols <= block_columns ? best_kept : most_selected) && keep * 4 <= cols) {
     const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
     if (best.parts * keep <= largest_tile) return best;
