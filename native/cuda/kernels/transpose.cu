@@ -137,45 +137,54 @@ __device__ __forceinline__ void transpose_narrow(const U* __restrict__ x, U* __r
 }
 
 // Between tall or wide and tiles. TALL: x [length, narrow], else x [narrow, length]. A block takes `part` of the length, 64 by a power of two, through shared memory with `pitch` elements
-// from one place of the length to the next: odd, so that neither side meets a bank twice. What lies in one piece moves in words of 4 bytes, the rest too where the
-// length is even. places: 2^22 / narrow, rounded up, exact for the elements of a part (transpose/shape.h).
+// from one place of the length to the next: odd, so that neither side meets a bank twice. What lies in one piece moves in vectors of 16 bytes where it lies the same way in shared memory, else in
+// words of 4 bytes, and so does the rest: where a row starts between two words, its first and last element move alone. places: 2^22 / narrow, rounded up, exact for the elements of a part
+// (transpose/shape.h).
 template <class U, bool TALL>
 __device__ __forceinline__ void transpose_between(const U* __restrict__ x, U* __restrict__ out, long long length, int narrow, int part, int pitch, unsigned places) {
   extern __shared__ uint4 vectors[];
-  constexpr int W = 4 / sizeof(U);
+  constexpr int W = 4 / sizeof(U), L = 16 / sizeof(U);
   U* const tile = reinterpret_cast<U*>(vectors);
   const long long first = static_cast<long long>(blockIdx.x) * part, at = first * narrow;
   const int n = static_cast<int>(min(static_cast<long long>(part), length - first)), elements = n * narrow, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const auto place = [&](int i) {
-    const int p = static_cast<int>(static_cast<unsigned>(i) * places >> 22);
-    return tile + p * pitch + (i - p * narrow);
-  };
-  // The side of one piece: word i / W of it, and what is behind the last word.
-  const auto piece = [&](auto move_word, auto move_last) {
+  const auto place = [&](int i) { return tile + i + static_cast<int>(static_cast<unsigned>(i) * places >> 22) * (pitch - narrow); };
+  // The side of one piece: what of it lies in vectors or words, and what is behind the last one.
+  const auto piece = [&](auto move_vector, auto move_word, auto move_one) {
+    if (pitch == narrow) {
+#pragma unroll 4
+      for (int v = threadIdx.x; v < elements / L; v += 256) move_vector(v);
+      if (const int i = elements / L * L + static_cast<int>(threadIdx.x); i < elements) move_one(i);
+      return;
+    }
 #pragma unroll 4
     for (int i = threadIdx.x * W; i + W <= elements; i += 256 * W) move_word(i);
-    if (W == 2 && elements % 2 != 0 && threadIdx.x == 0) move_last(elements - 1);
+    if (W == 2 && elements % 2 != 0 && threadIdx.x == 0) move_one(elements - 1);
   };
-  // The other side: runs of 32 words or elements of a row, one for each warp at a time.
-  const bool words = W == 1 || length % 2 == 0;
+  // The other side: runs of 32 words of a row, one for each warp at a time.
   const auto strip = [&](auto move_word, auto move_one) {
-    const int run = words ? 32 * W : 32, shift = 31 - __clz(part / run), runs = narrow << shift;
+    const int shift = 31 - __clz(part / (32 * W)), runs = narrow << shift;
 #pragma unroll 4
     for (int i = warp; i < runs; i += 8) {
-      const int r = i >> shift, c = (i & ((1 << shift) - 1)) * run + lane * (words ? W : 1);
-      if (c >= n) continue;
-      if (words) move_word(r, c);
-      else move_one(r, c);
+      const int r = i >> shift, c = ((i & ((1 << shift) - 1)) * 32 + lane) * W;
+      // A part starts on an even place: rows of an odd length start between two words every other time.
+      if (W == 2 && (length & r & 1) != 0) {
+        if (c + 2 < n) move_word(r, c + 1);
+        else if (c + 1 < n) move_one(r, c + 1);
+        if (c == 0) move_one(r, 0);
+        continue;
+      }
+      if (W == 1 ? c < n : c + 1 < n) move_word(r, c);
+      else if (c < n) move_one(r, c);
     }
   };
   if constexpr (TALL) {
-    piece(
-        [&](int i) {
-          const uint32_t w = *reinterpret_cast<const uint32_t*>(x + at + i);
-          *place(i) = static_cast<U>(w);
-          if constexpr (W == 2) *place(i + 1) = static_cast<U>(w >> 16);
-        },
-        [&](int i) { *place(i) = x[at + i]; });
+    piece([&](int v) { vectors[v] = load16(x + at + v * L); },
+          [&](int i) {
+            const uint32_t w = *reinterpret_cast<const uint32_t*>(x + at + i);
+            *place(i) = static_cast<U>(w);
+            if constexpr (W == 2) *place(i + 1) = static_cast<U>(w >> 16);
+          },
+          [&](int i) { *place(i) = x[at + i]; });
     __syncthreads();
     strip(
         [&](int c, int r) {
@@ -193,13 +202,13 @@ __device__ __forceinline__ void transpose_between(const U* __restrict__ x, U* __
         },
         [&](int r, int c) { tile[c * pitch + r] = x[r * length + first + c]; });
     __syncthreads();
-    piece(
-        [&](int i) {
-          uint32_t w = *place(i);
-          if constexpr (W == 2) w |= static_cast<uint32_t>(*place(i + 1)) << 16;
-          *reinterpret_cast<uint32_t*>(out + at + i) = w;
-        },
-        [&](int i) { out[at + i] = *place(i); });
+    piece([&](int v) { store16(out + at + v * L, vectors[v]); },
+          [&](int i) {
+            uint32_t w = *place(i);
+            if constexpr (W == 2) w |= static_cast<uint32_t>(*place(i + 1)) << 16;
+            *reinterpret_cast<uint32_t*>(out + at + i) = w;
+          },
+          [&](int i) { out[at + i] = *place(i); });
   }
 }
 
