@@ -9,6 +9,7 @@
 #include "convolution/few.h"
 #include "convolution/gather.h"
 #include "convolution/packed.h"
+#include "convolution/sample.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "matmul/launch.h"
@@ -41,18 +42,23 @@ int packed_axes(const ConvSizes& s) {
   return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
 }
 
-void plan_mma(Planner& p, CUdeviceptr weight, const ConvSizes& s, int axes, const ConvShape& shape) {
+// Where the input and the filters lie.
+struct ConvOperands {
+  CUdeviceptr x, weight;
+};
+
+void plan_mma(Planner& p, const ConvOperands& from, const ConvSizes& s, int axes, const ConvShape& shape) {
   const ConvTiling tiling = conv_mma_tiling(p.device.sm_count, shape);
   const int64_t side = tiling.tile->filters, splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups);
   // Stages of 64 bytes of the sum (common/product.cuh).
   const unsigned shared = (side == 128 ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
   const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
   p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
-           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, p.input(0), weight, p.output(), s, shares, static_cast<int>(splits));
+           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, from.x, from.weight, p.output(), s, shares, static_cast<int>(splits));
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-void plan_wgmma(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
+void plan_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
   const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
   const ConvTile& tile = *tiling.tile;
   const PackedConv& c = packed.conv;
@@ -60,7 +66,7 @@ void plan_wgmma(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvPa
   const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
   const std::string grain = std::to_string(packed.grain);
-  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), weight, input, filters, s, packed.packing, c);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, c);
   const unsigned shared = conv_wgmma_shared(tile);
   p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
            p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
@@ -68,7 +74,7 @@ void plan_wgmma(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvPa
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-void plan_tiles(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
+void plan_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const bool f32 = p.spec.dtype == Dtype::f32;
   const ConvTiling tiling = f32 ? conv_tiling(p.device.sm_count, shape) : conv_splits(p.device.sm_count, shape, conv_tile_16bit);
   const ConvTile& tile = *tiling.tile;
@@ -78,18 +84,18 @@ void plan_tiles(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvSh
   const CUdeviceptr shares = shares_of(p, shape.outputs(), tiling.splits);
   const CUfunction kernel = p.kernel_in("convolution", "convolution_" + p.dtype() + "_" + tile.name + (masked ? "" : "_far"));
   for (int64_t first = 0; first < s.groups; first += most)
-    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, p.input(0), weight, p.output(), s,
+    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, from.x, from.weight, p.output(), s,
              static_cast<int>(first), shares, static_cast<int>(tiling.splits));
   launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
 }
 
-void plan_direct(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape, int group) {
+void plan_direct(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape, int group) {
   const int64_t outputs = shape.outputs();
   const int together = conv_filters_together(p.device.sm_count, shape, group);
   const int64_t blocks = ceil_div(shape.filters, together);
   if (group == 1 && conv_takes_window(p.device.sm_count, shape, together)) {
     const int64_t chunks = ceil_div(shape.columns, 256 * (together == 1 ? 4 : 2));
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels && shape.channels >= 4 ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), weight,
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels && shape.channels >= 4 ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), from.x, from.weight,
              p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(blocks), static_cast<int>(chunks));
     return;
   }
@@ -97,28 +103,28 @@ void plan_direct(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvS
     const int64_t parts = ceil_div(shape.filters, shared), chunks = ceil_div(shape.columns, 32);
     constexpr unsigned sums = 8 * 8 * 32 * 4;  // of the warps, beside the weights
     const auto weights = static_cast<unsigned>(shape.terms * shared * 4);
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights + sums), {shape.groups * parts * chunks}, 256, weights, p.input(0), weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights + sums), {shape.groups * parts * chunks}, 256, weights, from.x, from.weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
     return;
   }
   if (together > 1) {
     const int64_t positions = shape.columns * shape.groups * blocks;
-    p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, p.input(0), weight, p.output(), s,
+    p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, from.x, from.weight, p.output(), s,
              static_cast<long long>(positions), group, static_cast<int>(blocks));
     return;
   }
-  p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), weight, p.output(), s, static_cast<long long>(outputs), group);
+  p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, from.x, from.weight, p.output(), s, static_cast<long long>(outputs), group);
 }
 
-void plan_each(Planner& p, CUdeviceptr weight, const ConvSizes& s, int group) {
+void plan_each(Planner& p, const ConvOperands& from, const ConvSizes& s, int group) {
   const ConvEach each = conv_each(s, group);
-  p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, p.input(0), weight, p.output(), s, each);
+  p.launch(p.kernel_in("convolution_each", "convolution_each_" + p.dtype()), {ceil_div(int64_t{each.outputs} * group, 128)}, 128, 0, from.x, from.weight, p.output(), s, each);
 }
 
 // Few multiplications (convolution_few.cu). Whether they are.
-bool plan_few(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
+bool plan_few(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const FewConvolutionShape few = few_convolution(shape.outputs(), shape.terms, p.spec.tensors[0].elements + p.spec.tensors[1].elements);
   if (!few.taken) return false;
-  FewConvolution c = {p.input(0), weight, p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
+  FewConvolution c = {from.x, from.weight, p.output(), static_cast<int>(shape.outputs()), static_cast<int>(shape.terms), few.log2, s.channels, s.channels / s.groups, s.filters, s.stride, s.dilation, {}, {}, {}, {}, 0, 0, 0};
   const ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
   for (size_t i = 0; i < 3; i++) c.input[i] = axes[i]->input, c.padding[i] = axes[i]->padding, c.output[i] = axes[i]->output, c.kernel[i] = axes[i]->kernel;
   const auto axis = [](const ConvAxis& a) { return a.input > 1 || a.kernel > 1 || a.padding > 0; };
@@ -129,20 +135,27 @@ bool plan_few(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShap
   return true;
 }
 
-void plan_gather(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape, const ConvGather& gather) {
-  p.launch(p.kernel_in("convolution_gather", "convolution_gather_" + p.dtype() + "_" + std::to_string(gather.positions)), {gather.blocks(shape)}, conv_gather_warps * 32, 0, p.input(0), weight, p.output(), s, conv_each(s, 1),
+void plan_gather(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape, const ConvGather& gather) {
+  p.launch(p.kernel_in("convolution_gather", "convolution_gather_" + p.dtype() + "_" + std::to_string(gather.positions)), {gather.blocks(shape)}, conv_gather_warps * 32, 0, from.x, from.weight, p.output(), s, conv_each(s, 1),
            static_cast<int>(shape.columns), gather.across, static_cast<int>(gather.filter_blocks(shape)), static_cast<int>(gather.column_blocks(shape)));
 }
 
-void plan_depthwise(Planner& p, CUdeviceptr weight, const ConvSizes& s, const PoolTiling& tiling) {
-  p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), weight,
+void plan_depthwise(Planner& p, const ConvOperands& from, const ConvSizes& s, const PoolTiling& tiling) {
+  p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), from.x, from.weight,
            p.output(), tiling.tile, s.channels);
 }
 
-void plan_point(Planner& p, CUdeviceptr weight, const ConvSizes& s, const ConvShape& shape) {
+void plan_thin(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvThin t = conv_thin(p.device.sm_count, shape);
+  Launch& launch = p.launch(p.kernel_in("convolution_thin", "convolution_thin_" + p.dtype() + "_" + std::to_string(t.filters)), {t.columns * t.shares, s.groups}, conv_thin_warps * 32, 0, from.x, from.weight, p.output(),
+                            static_cast<int>(shape.columns), static_cast<int>(shape.plane), static_cast<int>(shape.channels), static_cast<int>(shape.filters), static_cast<int>(t.shares));
+  if (t.shares > 1) launch.cluster(static_cast<unsigned>(t.shares));
+}
+
+void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
   const char* name = positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four";
-  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + name), {ceil_div(threads, 256)}, 256, 0, p.input(0), weight, p.output(), s.groups, static_cast<int>(shape.filters),
+  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + name), {ceil_div(threads, 256)}, 256, 0, from.x, from.weight, p.output(), s.groups, static_cast<int>(shape.filters),
            s.channels / s.groups, static_cast<long long>(plane), static_cast<long long>(across), static_cast<int>(blocks), static_cast<long long>(threads));
 }
 
@@ -163,12 +176,16 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const auto same = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0 && a.output == a.input; };
   const bool point = s.stride == 1 && same(s.depth) && same(s.height) && same(s.width), half = p.spec.dtype != Dtype::f32;
   shape = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, point, half && packed_axes(s) > 0, channels};
+  const auto met = [&](const ConvAxis& a) { return a.padding == 0 && a.kernel == a.input && (a.kernel == 1 || s.dilation == 1); };
+  shape.dense = s.groups == 1 && met(s.depth) && met(s.height) && met(s.width);
+  shape.clusters = p.device.major >= 9;
   shape.element_bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  for (const auto& tensor : p.spec.tensors) shape.largest = std::max(shape.largest, static_cast<int64_t>(tensor.elements)), shape.bytes += static_cast<int64_t>(tensor.elements) * shape.element_bytes;
+  const int64_t input = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, elements[] = {input, int64_t{s.filters} * terms, s.filters * shape.columns};
+  for (const int64_t some : elements) shape.largest = std::max(shape.largest, some), shape.bytes += some * shape.element_bytes;
   if (p.device.major == 9 && p.device.minor == 0 && half) result.packed = conv_packed(s);
   if (const ConvPacked& packed = result.packed; packed.grain > 0) {
     shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
-    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + p.spec.tensors[0].elements + int64_t{s.filters} * terms);
+    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input + int64_t{s.filters} * terms);
   }
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
@@ -184,23 +201,33 @@ CUdeviceptr plan_trim(Planner& p, const ConvSizes& s, const ConvTrim& t, int64_t
   return weight;
 }
 
-void plan_kind(Planner& p, CUdeviceptr weight, const Problem& problem) {
+// Where the elements of the input that kernels of one element meet lie.
+CUdeviceptr plan_sample(Planner& p, const ConvSizes& s, int64_t elements) {
+  const CUdeviceptr x = p.workspace(elements * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
+  const ConvSample sample = {static_cast<int>(elements), s.stride, s.depth.input, s.height.input, s.width.input, s.depth.output, s.height.output, s.width.output, divide_by(s.width.output), divide_by(s.height.output), divide_by(s.depth.output)};
+  p.launch(p.kernel_in("convolution_sample", "convolution_sample_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(elements, 256)}, 256, 0, p.input(0), x, sample);
+  return x;
+}
+
+void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
   const ConvSizes& s = problem.sizes;
   const ConvShape& shape = problem.shape;
   switch (problem.choice.kind) {
     case ConvKind::each:
-      if (!plan_few(p, weight, s, shape)) plan_each(p, weight, s, conv_each_group(shape));
+      if (!plan_few(p, from, s, shape)) plan_each(p, from, s, conv_each_group(shape));
       return;
-    case ConvKind::gather: return plan_gather(p, weight, s, shape, conv_gather(p.device.sm_count, shape));
-    case ConvKind::depthwise: return plan_depthwise(p, weight, s, problem.planes);
-    case ConvKind::direct: return plan_direct(p, weight, s, shape, 1);
-    case ConvKind::direct_warp: return plan_direct(p, weight, s, shape, 32);
-    case ConvKind::point: return plan_point(p, weight, s, shape);
+    case ConvKind::gather: return plan_gather(p, from, s, shape, conv_gather(p.device.sm_count, shape));
+    case ConvKind::depthwise: return plan_depthwise(p, from, s, problem.planes);
+    case ConvKind::direct: return plan_direct(p, from, s, shape, 1);
+    case ConvKind::direct_warp: return plan_direct(p, from, s, shape, 32);
+    case ConvKind::thin: return plan_thin(p, from, s, shape);
+    case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::product:
-      return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, weight, p.input(0), p.output());
-    case ConvKind::mma: return plan_mma(p, weight, s, packed_axes(s), shape);
-    case ConvKind::wgmma: return plan_wgmma(p, weight, s, problem.packed, shape);
-    case ConvKind::tiles: return plan_tiles(p, weight, s, shape);
+      if (shape.dense) return launch_product(p, {1, static_cast<int>(shape.columns), static_cast<int>(shape.filters), static_cast<int>(shape.terms), false, true}, from.x, from.weight, p.output());
+      return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
+    case ConvKind::mma: return plan_mma(p, from, s, packed_axes(s), shape);
+    case ConvKind::wgmma: return plan_wgmma(p, from, s, problem.packed, shape);
+    case ConvKind::tiles: return plan_tiles(p, from, s, shape);
   }
 }
 
@@ -217,9 +244,15 @@ void plan(Planner& p) {
   if (const ConvTrim trim = conv_trim(whole); conv_is_trimmed(whole, trim) && !problem.shape.depthwise) {
     const Problem trimmed = problem_of(p, conv_trimmed(whole, trim), false);
     const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;
-    if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, plan_trim(p, whole, trim, elements), trimmed);
+    if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
   }
-  plan_kind(p, p.input(1), problem);
+  if (conv_is_sampled(whole)) {
+    const ConvSizes few = conv_sampled(whole);
+    const Problem sampled = problem_of(p, few, false);
+    const int64_t elements = int64_t{few.batch} * few.channels * plane;
+    if ((sampled.choice.kind == ConvKind::product || sampled.choice.kind == ConvKind::thin) && conv_sample_pays(problem.choice.cost, sampled.choice.cost, elements, whole.stride, problem.shape.element_bytes)) return plan_kind(p, {plan_sample(p, whole, elements), p.input(1)}, sampled);
+  }
+  plan_kind(p, {p.input(0), p.input(1)}, problem);
 }
 
 const bool registered = [] {

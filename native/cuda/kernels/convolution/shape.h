@@ -18,6 +18,8 @@ struct ConvShape {
   int64_t packed_terms = 0, packed_bytes = 0;  // elements of a packed sum, 0 where it cannot be packed (convolution/packed.h); what packing reads and writes
   int64_t largest = 0, bytes = 0;  // elements of a tensor; of all tensors
   int64_t element_bytes = 4;
+  bool clusters = false;  // whether the GPU has them
+  bool dense = false;     // one output of an image and filter, which meets the whole image: one product for all images
   int64_t outputs() const { return columns * filters * groups; }
 };
 

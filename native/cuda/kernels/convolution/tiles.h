@@ -7,6 +7,7 @@
 #include "each.h"
 #include "gather.h"
 #include "shape.h"
+#include "thin.h"
 
 namespace opscope::cuda {
 
@@ -16,6 +17,7 @@ enum class ConvKind {
   depthwise,    // tiles of planes (convolution_depthwise.cu)
   direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
   direct_warp,  // a warp for each output
+  thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
@@ -156,6 +158,16 @@ inline double conv_product_cost(int sm_count, const ConvShape& c) {
   return 5.6 + std::hypot(tiles * terms / rate, static_cast<double>(c.bytes) / bytes);
 }
 
+// The same where all images are one product: a tile takes longer, and operands are copied first, where its rows do not start on 16 bytes.
+// 0: not one product, or one of f32 with a long sum of few tiles, which takes longer (H200: 64x513, 240 filters 12.3 and 14.0 us).
+inline double conv_dense_cost(int sm_count, const ConvShape& c) {
+  if (!c.dense || (c.element_bytes == 4 && c.terms > 448 && up(c.columns, 64) * up(c.filters, 64) < sm_count)) return 0;
+  const bool half = c.element_bytes == 2, wide = half && c.terms % 8 == 0;
+  const double rate = (half ? 2e6 : 1.4e5) * sm_count, tile = (wide ? 0.010 : 0.022) * 132 / sm_count, bytes = !half || wide ? 2e6 : 1e6;
+  const double tiles = static_cast<double>(up(c.columns, 64) * up(c.filters, 64)), terms = static_cast<double>(up(c.terms, 16) * 16);
+  return 5.6 + tiles * tile + std::hypot(tiles * 4096 * terms / rate, static_cast<double>(c.bytes) / bytes);
+}
+
 struct ConvChoice {
   ConvKind kind;
   double cost;
@@ -164,15 +176,23 @@ struct ConvChoice {
 // The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
 inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr int64_t narrow = 16, least_plane = 32;
+  // Images of one position: threads and gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as the product.
+  constexpr int64_t few_filters = 16;
+  constexpr double scattered = 1.2;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
+  if (const double cost = conv_dense_cost(sm_count, c); cost > 0) {
+    if (c.filters > few_filters && c.element_bytes == 2) return {ConvKind::product, cost};
+    if (c.filters > few_filters || cost * scattered < best.cost) best = {ConvKind::product, c.filters > few_filters ? cost : cost * scattered};
+  }
   const auto consider = [&](ConvKind kind, double cost) {
     if (cost > 0 && cost < best.cost) best = {kind, cost};
   };
   if (c.depthwise) best = {ConvKind::depthwise, 5.2 + static_cast<double>(c.bytes) / 2e6};
   consider(ConvKind::each, conv_each_cost(sm_count, c));
   if (c.depthwise) return best;
-  consider(ConvKind::gather, conv_gather(sm_count, c).cost);
+  consider(ConvKind::gather, conv_gather(sm_count, c).cost * (c.dense ? scattered : 1));
   consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
+  if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));
     // What lies in memory as the product's kernels read it.
@@ -182,7 +202,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
   if (c.element_bytes == 4) consider(ConvKind::tiles, 3.5 + 0.9 * conv_tiling(sm_count, c).cost);
   else if (!c.tensor_cores) consider(ConvKind::tiles, 3.5 + 0.9 * conv_splits(sm_count, c, conv_tile_16bit).cost);
-  if (c.packed_terms > 0) consider(ConvKind::wgmma, conv_wgmma_tiling(sm_count, c).cost + 1.3);
+  if (c.packed_terms > 0 && !c.dense) consider(ConvKind::wgmma, conv_wgmma_tiling(sm_count, c).cost + 1.3);
   return best;
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/packed.h"
+#include "kernels/convolution/sample.h"
 #include "kernels/convolution/tiles.h"
 #include "kernels/convolution/trim.h"
 #include "kernels/plan.h"
@@ -261,6 +262,32 @@ void depthwise() {
   expect(!more_filters && conv_depthwise(4, s).blocks == 0, "several filters of a plane, and windows with gaps, are left to others");
 }
 
+// Blocks of few filters cover the outputs, and those that share the channels have some each.
+void thin() {
+  bool covers = true, shared = true;
+  for (const int64_t columns : {1, 65, 1000, 100'000, 10'000'000})
+    for (const int64_t filters : {1, 3, 8, 17, 24, 25})
+      for (const int64_t groups : {1, 7})
+        for (const int64_t channels : {1, 31, 32, 1000, 65'536})
+          for (const bool clusters : {false, true}) {
+            ConvShape c = {columns, filters, groups, channels, columns, true, false, channels};
+            c.clusters = clusters;
+            const ConvThin t = conv_thin(132, c);
+            if (t.filters == 0) continue;
+            covers = covers && t.filters >= filters && t.columns * conv_thin_columns >= columns && (t.columns - 1) * conv_thin_columns < columns && t.cost > 0;
+            shared = shared && (t.shares == 1 || (clusters && t.shares <= 8 && (t.shares & (t.shares - 1)) == 0 && channels >= t.shares * conv_thin_warps * conv_thin_channels));
+          }
+  expect(covers && shared, "blocks of few filters cover the outputs, and blocks of a cluster have channels each");
+}
+
+// What kernels of one element with a stride meet lies in a smaller input.
+void samples() {
+  const ConvSizes s = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 1, 0, 2, 1)}, few = conv_sampled(s);
+  expect(conv_is_sampled(s) && !conv_is_sampled(few) && few.width.input == 2262 && few.width.output == 2262 && few.stride == 1, "kernels of one element with a stride are those without one of a part of the input");
+  const ConvSizes three = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 3, 0, 2, 1)};
+  expect(!conv_is_sampled(three) && conv_sample_pays(50, 30, 1 << 20, 2, 2) && !conv_sample_pays(8, 6, 1 << 20, 2, 2), "larger kernels are not, and a copy must pay");
+}
+
 }  // namespace
 
 void convolution_shapes() {
@@ -271,4 +298,6 @@ void convolution_shapes() {
   trims();
   packed();
   depthwise();
+  thin();
+  samples();
 }
