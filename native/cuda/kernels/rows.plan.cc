@@ -2,6 +2,7 @@
 // [batch, channels, plane, groups].
 #include "group_norm/shape.h"
 #include "rows/launch.h"
+#include "rows/norm_long.h"
 #include "softmax/shape.h"
 
 namespace opscope::cuda {
@@ -94,6 +95,13 @@ void plan_norm_backward(Planner& p, bool centered) {
     while (group < 32 && group * 4 < dim) group *= 2;
     p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens),
              static_cast<int>(dim), group);
+    return;
+  }
+  if (const NormLongShape s = norm_long_shape(p.device.sm_count, tokens, dim); s.blocks > 0) {
+    const NormLongArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, p.workspace(tokens * s.chunks * 8), dim, s.chunk, static_cast<int>(tokens), static_cast<int>(s.chunks), s.columns};
+    const std::string name = std::string("norm_backward_long_") + (centered ? "layer_" : "rms_") + p.dtype();
+    p.launch(p.kernel_in("norm_backward_long", name + "_sums"), {s.chunks, tokens}, norm_long_threads, 0, a);
+    p.launch(p.kernel_in("norm_backward_long", name), {s.blocks}, norm_long_threads, 0, a).early(p.device);
     return;
   }
   const int64_t lanes = lanes_of(p.spec.dtype), bytes = tokens * dim * static_cast<int64_t>(dtype_bytes(p.spec.dtype));

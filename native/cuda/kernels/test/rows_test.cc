@@ -1,6 +1,7 @@
 // How operations over rows are spread over the GPU (rows/shape.h, common/row.h): a part of opscope_cuda_plan_test.
 #include "kernels/common/row.h"
 #include "kernels/group_norm/shape.h"
+#include "kernels/rows/norm_long.h"
 #include "kernels/rows/shape.h"
 #include "kernels/softmax/shape.h"
 #include "kernels/test/expect.h"
@@ -74,6 +75,20 @@ void norm_few_shapes() {
   expect(held, "groups of threads hold the rows of gradients in one launch");
   expect(rows_split(132, 8, 1024, 1024, true, 1, true).group == 64 && rows_split(132, 4, 1024, 1024, true, 1, true).group == 128 && rows_split(132, 4, 4096, 1024, true, 1, true).held == 4, "rows of a few hundred vectors take several warps");
   expect(norm_few_shape(132, 512, 512).splits == 8 && norm_few_shape(132, 123, 1899).group == 128 && norm_few_shape(132, 5059, 2961).tiles == 0, "few elements take one launch, many do not");
+}
+
+// Gradients of norms of few long rows: chunks cover a row, none is empty, and no block is without a column.
+void norm_long_shapes() {
+  bool covered = true, taken = true;
+  for (int64_t dim = 1; dim <= int64_t{1} << 33; dim += dim / 7 + 1)
+    for (int64_t tokens = 1; tokens <= 100; tokens += tokens / 9 + 1) {
+      const NormLongShape s = norm_long_shape(132, tokens, dim);
+      taken = taken && (s.blocks > 0) == (tokens <= norm_long_tokens && dim >= norm_long_from);
+      if (s.blocks == 0) continue;
+      covered = covered && s.chunk >= 1 && s.chunks * s.chunk >= dim && (s.chunks - 1) * s.chunk < dim && s.chunk < int64_t{1} << 30 && norm_long_threads % s.columns == 0 && s.columns >= 32 && (s.blocks - 1) * s.columns < dim && s.chunks <= Launch::max_blocks_x;
+    }
+  expect(covered, "chunks cover the long rows of the gradients of a norm, and every block has a column");
+  expect(taken, "gradients of norms of few long rows take two launches");
 }
 
 // Lanes hold short rows of softmax and layer_norm, whatever their alignment, and no block is without one.
@@ -186,6 +201,7 @@ void row_shapes() {
   long_groups();
   row_splits();
   norm_shapes();
+  norm_long_shapes();
   norm_few_shapes();
   short_rows();
   softmax_rows();
