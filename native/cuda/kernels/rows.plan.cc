@@ -17,11 +17,10 @@ int64_t few_of(const Planner& p, int64_t cols) {
   return p.spec.op == "softmax_backward" && cols > most_of_two ? 0 : few_most_of_vectors;
 }
 
-// `INPUTS` of the tensors have rows. HOLDS: as launch_rows has it.
-template <int INPUTS = 1, bool HOLDS = true>
-void plan_rows(Planner& p) {
-  if (HOLDS && launch_few_rows(p, p.dim(0), p.dim(1), few_of(p, p.dim(1)))) return;
-  launch_rows(p, arguments_of(p, p.dim(0), p.dim(1)), INPUTS, HOLDS);
+void plan_rows(Planner& p, const RaggedOp& op) {
+  const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
+  if (launch_few_rows(p, a.rows, a.cols, few_of(p, a.cols)) || launch_ragged_rows(p, a, op)) return;
+  launch_rows(p, a, op.inputs, true);
 }
 
 void plan_group_norm(Planner& p) {
@@ -50,7 +49,7 @@ void plan_group_norm(Planner& p) {
 
 void plan_softmax_backward(Planner& p) {
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
-  if (s.each == 0 || s.vectors) return plan_rows<2>(p);
+  if (s.each == 0 || s.vectors) return plan_rows(p, ragged_softmax_backward);
   p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),
            static_cast<int>(p.dim(1)));
 }
@@ -69,7 +68,7 @@ void plan_cross_entropy(Planner& p) {
     if (averages) a.parts_at = p.workspace(4);
     p.launch(p.kernel("cross_entropy_" + p.dtype() + "_" + std::to_string(whole.vectors)), {a.rows}, whole.threads, 0, a);
     if (averages) return;
-  } else if (launch_rows(p, a, 1, true)) {
+  } else if (!launch_ragged_rows(p, a, ragged_any) && launch_rows(p, a, 1, true)) {
     return;
   }
   // One block that waits for no other, where it is soon done (4096 rows on an H200: 2 us less than two blocks and a counter).
@@ -124,7 +123,7 @@ void plan_norm_backward(Planner& p, bool centered) {
     join(parts, whole.blocks);
     return;
   }
-  plan_rows<2, false>(p);
+  launch_rows(p, arguments_of(p, tokens, dim), 2);
   // Rows of a split: enough blocks to fill the GPU, each with some work.
   const int64_t splits = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, tiles), ceil_div(tokens, 64)), 1, 1024);
   const CUdeviceptr parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
@@ -140,9 +139,9 @@ const bool registered = [] {
     Register({op, real_dtypes, {dims}, tensors, plan, scalars});
   };
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
-  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, plan_rows<>);
+  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_any); });
   add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_softmax_backward);
-  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rows<>, 1);
+  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_rms_norm); }, 1);
   add("group_norm", [](const OpKernels&, const Dims& d) {
     const int64_t n = d[3] > 0 && d[3] <= d[1] && d[1] % d[3] == 0 ? d[0] * d[1] * d[2] : 0;
     return Shapes{in(n), in(d[1]), in(d[1]), out(n)};

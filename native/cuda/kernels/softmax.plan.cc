@@ -7,6 +7,7 @@ namespace {
 
 // dims: [rows, cols].
 void plan_softmax(Planner& p) {
+  if (launch_ragged_rows(p, arguments_of(p, p.dim(0), p.dim(1)), ragged_softmax)) return;
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
   if (s.each == 0 || p.dim(1) == 1) return plan_row_op(p, "softmax");
   const std::string name = p.spec.op + "_short_" + p.dtype() + short_kernel(s);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "../plan.h"
+#include "../softmax/shape.h"
 #include "arguments.h"
 #include "few.h"
 #include "shape.h"
@@ -43,6 +44,14 @@ inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most
   a.groups = static_cast<int>(groups), a.channels = static_cast<int>(channels);
   a.by_groups = divide_by(groups), a.by_plane = divide_by(plane);
   p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  return true;
+}
+
+// Launches rows_ragged.cu where the case is one of many rows that do not start on 16 bytes; whether it did.
+inline bool launch_ragged_rows(Planner& p, const RowArguments& a, const RaggedOp& op) {
+  const RaggedShape s = ragged_shape(p.device.sm_count, static_cast<int>(lanes_of(p.spec.dtype)), a.rows, a.cols, op, short_elements);
+  if (s.vectors == 0) return false;
+  p.launch(p.kernel_in("rows_ragged", "rows_ragged_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(s.vectors) + "_" + std::to_string(s.log2)), {s.blocks}, ragged_threads, 0, a);
   return true;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "../norm_backward.h"
+#include "ragged.h"
 
 namespace opscope::cuda {
 
@@ -68,7 +70,9 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     return {group, threads, over(rows, threads / static_cast<unsigned>(group)), 1, 0, false, false, !holds ? 0 : each > 2 ? 4 : static_cast<int>(each)};
   }
   constexpr int64_t least_part = 4096;  // vectors
-  if (clusters && vectors <= most_in_cluster * most_in_block) {
+  // Up to four vectors of a thread are sooner there than the blocks of a cluster have met (H200: softmax_backward f32 7x8192 7.7 to 6.5 us, rms_norm 95x6852 9.3 to 7.2).
+  const bool held_first = holds && vectors <= held_threads * 4;
+  if (!held_first && clusters && vectors <= most_in_cluster * most_in_block) {
     int64_t blocks = 1;
     while (blocks < most_in_cluster && rows * blocks < int64_t{sm_count} * 2 && vectors >= blocks * 2 * least_in_block) blocks *= 2;
     const int64_t part = over(vectors, blocks);
@@ -109,6 +113,50 @@ inline LossShape loss_shape(int sm_count, int64_t lanes, int64_t rows, int64_t c
   const bool few = rows <= int64_t{sm_count} * 2;
   const int64_t each = few ? 2 : vectors <= 1024 ? 4 : 8, most = few ? 512 : vectors <= 1024 ? 128 : 256;
   return {each == 8 ? 8 : 4, static_cast<unsigned>(std::min(most, over(over(vectors, each), 32) * 32))};
+}
+
+// ---- many rows that do not start on 16 bytes, by lanes of a warp that stay (rows_ragged.cu) ----
+
+// An operation: tensors with rows that it reads, and with one row that all of these share; elements in all from which on it is faster than the kernels for any row, and, for rows of up to `short_elements`, than
+// lanes with single elements (softmax/shape.h), where there are such kernels. `half`: elements of 16 bits alone.
+struct RaggedOp {
+  int inputs, weights;
+  int64_t least = 0, least_short = 0;
+  bool half = false;
+};
+
+// H200: layer_norm bf16 193x108807 41.7 to 32.8 us, 199x41132 19.3 to 18.4, f16 173x1917 6.1 to 8.8; softmax_backward f16 485x2049 7.7 to 7.0, 183x43694 16.6 to 17.1; softmax bf16 1079x1951 9.5 to 8.1,
+// log_softmax bf16 1354x1123 7.7 to 8.0, f32 313x65537 42.2 to 45.4.
+constexpr int64_t ragged_never = std::numeric_limits<int64_t>::max();
+constexpr RaggedOp ragged_any = {1, 0}, ragged_rms_norm = {1, 1}, ragged_layer_norm = {1, 2, 0, int64_t{1} << 22}, ragged_softmax_backward = {2, 0, int64_t{1} << 19, ragged_never},
+                   ragged_softmax = {1, 0, int64_t{1} << 21, ragged_never, true};
+
+struct RaggedShape {
+  int vectors = 0;  // of a lane; 0: other kernels take the case
+  int log2 = 0;     // 1 << log2 lanes of a warp have a row
+  int64_t blocks = 0;
+};
+
+// Elements of a row at least; rows for each multiprocessor, of which fewer are left to kernels with a block or a warp of each.
+constexpr int64_t ragged_least = 64, ragged_each = 8;
+// Lanes of a row at least, and vectors of a lane at least and at most, at most where others of its warp have other rows.
+constexpr int ragged_log2 = 3, ragged_few = 2, ragged_most = 8, ragged_most_of_part = 5;
+
+// `lanes`: elements of 16 bytes; `short_elements`: of a row, up to which there are kernels with single elements of a lane, if there are any.
+inline RaggedShape ragged_shape(int sm_count, int lanes, int64_t rows, int64_t cols, const RaggedOp& op, int64_t short_elements) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  // A row that starts off a boundary can touch one vector more.
+  const int64_t vectors = over(cols + lanes - 1, lanes);
+  if (cols % lanes == 0 || cols < ragged_least || vectors > 32 * ragged_most || rows < sm_count * ragged_each || (op.half && lanes < 8)) return {};
+  if (rows * cols < (cols <= short_elements ? op.least_short : op.least)) return {};
+  // As few lanes as have registers for it, of two blocks on a multiprocessor.
+  int log2 = ragged_log2;
+  const auto each = [&] { return static_cast<int>(over(vectors, int64_t{1} << log2)); };
+  while (log2 < 5 && (each() > ragged_most_of_part || ragged_registers(lanes, each(), op.inputs, op.weights) > 128)) log2++;
+  const int own = each() < ragged_few ? ragged_few : each();
+  // Blocks that stay have equally many rounds, as near as can be.
+  const int64_t all = over(rows << log2, ragged_threads), fit = int64_t{sm_count} * ragged_blocks(lanes, own, op.inputs, op.weights);
+  return {own, log2, over(all, over(all, fit))};
 }
 
 // How the gradients of a norm are computed with each tensor read once.

@@ -112,6 +112,31 @@ void short_rows() {
   expect(taken, "rows of up to 256 elements, or of 128 vectors that start on 16 bytes, take lanes");
 }
 
+// Lanes of a warp hold a row that starts off a boundary, all rows of a lane equally far off it, and no block is without one.
+void ragged_row_shapes() {
+  bool held = true, apart = true, built = true;
+  for (const int lanes : {4, 8})
+    for (int64_t cols = 1; cols <= 3000; cols++)
+      for (int64_t rows = 1; rows <= int64_t{1} << 31; rows = rows * 5 + 2)
+        for (const RaggedOp& op : {ragged_any, ragged_rms_norm, ragged_layer_norm, ragged_softmax, ragged_softmax_backward}) {
+          const RaggedShape s = ragged_shape(132, lanes, rows, cols, op, short_elements);
+          if (s.vectors == 0) continue;
+          const int64_t group = int64_t{1} << s.log2, together = ragged_threads / group, most = (cols + 2 * lanes - 2) / lanes;
+          held = held && cols % lanes != 0 && s.vectors * group >= most && (s.vectors - 1) * group < most && (s.blocks - 1) * together < rows && s.blocks <= 132 * ragged_blocks(lanes, s.vectors, op.inputs, op.weights);
+          apart = apart && together * cols % lanes == 0;
+          // What rows_ragged.cu has kernels for.
+          const bool softmax = op.half, two = op.inputs == 2;
+          built = built && (s.log2 == 3 ? !two && s.vectors >= (softmax ? 5 : 2) && s.vectors <= 5 : s.log2 == 4 ? s.vectors >= 3 && s.vectors <= 5 : s.log2 == 5 && s.vectors >= (two ? 2 : 3) && s.vectors <= 8) && (!softmax || lanes == 8);
+        }
+  expect(held, "lanes of a warp hold a row that does not start on 16 bytes");
+  expect(apart, "all rows of a lane start equally far off a boundary");
+  expect(built, "each number of vectors and of lanes of a row off a boundary has kernels");
+  const auto taken = [](const RaggedOp& op, int lanes, int64_t rows, int64_t cols) { return ragged_shape(132, lanes, rows, cols, op, short_elements).vectors > 0; };
+  expect(taken(ragged_any, 8, 65'536, 257) && !taken(ragged_any, 8, 65'536, 256) && !taken(ragged_any, 8, 65'536, 2049) && !taken(ragged_any, 8, 500, 257) && taken(ragged_layer_norm, 8, 100'000, 193) && !taken(ragged_layer_norm, 8, 2000, 173) &&
+             !taken(ragged_softmax, 4, 65'536, 313) && !taken(ragged_softmax, 8, 65'536, 201),
+         "many rows of some hundred elements off a boundary share warps");
+}
+
 // softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
 void softmax_rows() {
   Traits device = {};
@@ -129,7 +154,7 @@ void softmax_rows() {
       for (int64_t rows = 1; rows <= int64_t{1} << 12; rows = rows * 3 / 2 + 1) {
         const RowShape s = row_shape(device, dtype, rows, cols);
         const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype));
-        for (const RowShape& b : {s, row_shape(device, dtype, rows, cols, eight_from)})
+        for (const RowShape& b : {s, row_shape(device, dtype, rows, cols, false)})
           if (b.kind == RowShape::Kind::block)
             held = held && b.blocks == rows && b.threads <= (b.vectors == 4 ? 512u : 1024u) && b.threads * b.vectors * lanes >= cols + (cols % lanes ? lanes - 1 : 0);
         if (s.kind == RowShape::Kind::cluster)
@@ -138,7 +163,7 @@ void softmax_rows() {
   expect(held, "a block or a cluster holds its row, whatever its alignment");
   expect(row_shape(device, Dtype::f32, 65, 32'768).kind == RowShape::Kind::cluster && row_shape(device, Dtype::f32, 4096, 4096).kind == RowShape::Kind::block && row_shape(device, Dtype::f32, 4, 100'000).kind == RowShape::Kind::chunks,
          "few rows at the edge of a block's registers take a cluster, longer ones parts");
-  expect(row_shape(device, Dtype::bf16, 8192, 8192, eight_from).threads == 128 && row_shape(device, Dtype::bf16, 8192, 8192).threads == 256, "many rows take small blocks, larger ones where weights are kept beside them");
+  expect(row_shape(device, Dtype::bf16, 8192, 8192, false).threads == 128 && row_shape(device, Dtype::bf16, 8192, 8192).threads == 256, "many rows take small blocks, larger ones where weights are kept beside them");
 }
 
 // Blocks of layer_norm that stay hold their rows, and each has one.
@@ -202,6 +227,7 @@ void row_shapes() {
   row_splits();
   norm_shapes();
   norm_long_shapes();
+  ragged_row_shapes();
   norm_few_shapes();
   short_rows();
   softmax_rows();
