@@ -7,6 +7,7 @@
 #include "plan.h"
 #include "reduction/few.h"
 #include "reduction/launch.h"
+#include "reduction/rows.h"
 #include "reduction/shape.h"
 
 namespace opscope::cuda {
@@ -114,6 +115,11 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
+    if (const ReducedRowsShape s = reduced_rows_shape(p_.device.sm_count, 16 / size_, rows, cols, row_.kind == Row::position); s.vectors > 0) {
+      const ReducedRows a = {p_.input(0), p_.output(), parts_, rows, count_, static_cast<int>(cols), s.log2};
+      p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_rows_" + p_.dtype() + "_" + std::to_string(s.vectors)), {s.blocks}, reduced_threads, 0, a);
+      return;
+    }
     const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::position ? most_placed_slots : most_slots);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);

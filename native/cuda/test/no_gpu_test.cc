@@ -162,7 +162,7 @@ void archs() {
 
 // Every element is in one part of one row, and no launch is empty.
 void reductions() {
-  bool rows_covered = true, tiles_aligned = true, columns_covered = true, flat_whole = true;
+  bool rows_covered = true, tiles_aligned = true, columns_covered = true, flat_whole = true, rows_held = true;
   for (const auto& [bytes, clusters] : {std::pair<int64_t, bool>{2, false}, {4, false}, {2, true}, {4, true}})
     for (const int64_t outer : {1, 3, 131, 70'001, 3'000'017})
       for (const int64_t length : {1, 2, 3, 7, 31, 64, 511, 513, 4099, 1'000'003}) {
@@ -176,6 +176,12 @@ void reductions() {
         else
           tiles_aligned = tiles_aligned && row.group >= 1 && row.group <= 32 && (row.group & (row.group - 1)) == 0 &&
                           (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
+        if (const ReducedRowsShape lanes = reduced_rows_shape(132, 16 / bytes, outer, length, clusters); lanes.vectors > 0) {
+          const int64_t group = int64_t{1} << lanes.log2, reach = length * bytes % 16 == 0 ? length : length + 16 / bytes - 1;
+          rows_held = rows_held && lanes.vectors <= reduced_vectors && lanes.log2 <= 5 && lanes.vectors * group * 16 / bytes >= reach && lanes.blocks * reduced_threads >= outer * group && (lanes.blocks - 1) * reduced_threads < outer * group;
+        } else {
+          rows_held = rows_held && (outer == 1 || length * bytes <= (clusters ? 8 : 4) * 16 || length * bytes > 128 * 16 - 16);
+        }
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
@@ -191,6 +197,7 @@ void reductions() {
                          (outer == 1 || length * inner % column.width == 0);
         }
       }
+  expect(rows_held, "lanes of a warp hold rows of several vectors");
   expect(rows_covered, "blocks of rows cover each row once");
   expect(tiles_aligned, "short rows take part of a warp, and their tiles start on 16 bytes and fit in shared memory");
   expect(columns_covered, "tiles and shares cover each column once");
@@ -198,7 +205,7 @@ void reductions() {
   expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
   expect(row_split(132, 4, 1, 16 << 20, 4, true).splits == 2048 && row_split(132, 2, 1, int64_t{1} << 31, 4, true).splits == most_slots && !row_split(132, 4, 1, 32768, 4, true).slots, "long rows are taken by many blocks of one round");
   expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
-  expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
+  expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
   expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&

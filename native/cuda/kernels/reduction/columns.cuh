@@ -165,11 +165,27 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
     }
   };
   if (t * W < step) {
-#pragma unroll 4
-    for (long long i = from + t * W; i < to; i += step) {
+    constexpr int U = 4;
+    long long i = from + t * W;
+    // Whole accesses, U of them under way before the first is waited for.
+    for (; i + (U - 1) * step + W <= to; i += U * step) {
+      typename Access<W, T>::Word v[U];
+#pragma unroll
+      for (int u = 0; u < U; u++) v[u] = Access<W, T>::load(p + i + u * step);
+#pragma unroll
+      for (int u = 0; u < U; u++) {
+        float f[W];
+        Access<W, T>::widen(v[u], f);
+#pragma unroll
+        for (int j = 0; j < W; j++) {
+          part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
+          place[j] += rows_of_step;
+        }
+      }
+    }
+    for (; i < to; i += step) {
       float f[W];
-      if constexpr (W > 1) unpack<T>(load16_once(p + i), f);
-      else f[0] = to_float(p[i]);
+      Access<W, T>::widen(Access<W, T>::load(p + i), f);
       add(f, i);
     }
   }
@@ -190,7 +206,7 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
   if (!last_to_arrive(counters + blockIdx.y, splits)) return;
   total = R::start();
   if (t < active) {
-#pragma unroll 8
+#pragma unroll 16
     for (int e = t; e < static_cast<int>(splits) * inner; e += active) total = R::join(total, __ldcg(of_cell + e));
   }
   total = join_columns<R>(total, second, inner, active);
@@ -249,7 +265,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   const Part* of_cell = shares + static_cast<long long>(cell) * splits * tile + c;
   total = R::start();
   if (threadIdx.x < groups * tile) {
-#pragma unroll 8
+#pragma unroll 16
     for (unsigned s = threadIdx.x / tile; s < splits; s += groups) total = R::join(total, __ldcg(of_cell + static_cast<long long>(s) * tile));
   }
   if constexpr (groups > 1) {

@@ -1,11 +1,11 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner]. R says what is reduced (reduction.cu).
-//   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
-//   reduce_tile     inner = 1, other short rows: the same through shared memory
+//   reduce_group    inner = 1, rows of a few vectors that start on 16 bytes: some lanes of a warp for each
+//   reduce_tile     inner = 1, other rows of so few: the same through shared memory
 //   reduce_row      inner = 1: a block for each row, or a cluster
 //   reduce_slots    inner = 1: many blocks for each row
 //   reduce_short    inner = 1: a block for each row of at most `short_vectors` vectors a thread; little code, for a call that waits for its code too
 // columns.cuh has those of inner > 1, pieces.cuh what joins groups, where what is reduced does not lie in one piece.
-// Partial results are joined in a fixed order, so results repeat bit for bit.
+// Rows of more vectors that lanes of a warp hold are taken by reduction_rows.cu. Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
 #include "../common/slots.cuh"

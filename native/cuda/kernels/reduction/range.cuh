@@ -130,56 +130,77 @@ struct MaxOrNan {
   __device__ __forceinline__ float operator()(float a, float b) const { return max_or_nan(a, b); }
 };
 
+// The key of an element of which the largest is looked for.
+template <class R>
+__device__ __forceinline__ float key_of(float a) { return R::value(1.0f) > 0 ? a : -a; }
+
+// The elements of the ragged ends of a range that thread t has.
+template <class R, class T>
+struct Ends {
+  int t, head, done, n;
+  float keys[2] = {-INFINITY, -INFINITY};
+
+  __device__ __forceinline__ Ends(const Range<R, T, int>& range, int thread) : t(thread), head(range.head), done(range.head + range.vectors * LANES<T>), n(range.n) {
+    if (t < head) keys[0] = key_of<R>(to_float(range.x[t]));
+    if (t < n - done) keys[1] = key_of<R>(to_float(range.x[done + t]));
+  }
+  __device__ __forceinline__ float largest() const { return max_or_nan(keys[0], keys[1]); }
+};
+
+// The largest of what the threads of a block have as `own` and its place in one word, for thread 0: threads that hold it look for its first place, at their ends and by find(same), the first place among their vectors of
+// an element of which same() holds, or ~0u.
+template <class R, class T, class Find>
+__device__ __forceinline__ typename R::Part first_place(float own, const Ends<R, T>& ends, Find find) {
+  __shared__ float scratch[32];
+  __shared__ unsigned first;
+  if (ends.t == 0) first = ~0u;
+  const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
+  __syncthreads();
+  const auto same = [&](float a) { return a == most || (a != a && most != most); };
+  if (same(own)) {
+    unsigned place = find(same);
+    if (ends.t < ends.head && same(ends.keys[0])) place = min(place, static_cast<unsigned>(ends.t));
+    if (ends.t < ends.n - ends.done && same(ends.keys[1])) place = min(place, static_cast<unsigned>(ends.done + ends.t));
+    atomicMin(&first, place);
+  }
+  __syncthreads();
+  // Zeros of either sign are equal.
+  return R::ranked(0.0f + most, first);
+}
+
 // The largest of n elements and its place in one word, for thread 0 of the block, whose threads hold up to N vectors each: the largest first, by one
 // instruction for an element, and then its place, by the threads that hold it.
 template <class R, class T, int N>
 __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int t, int threads) {
-  __shared__ float scratch[32];
-  __shared__ unsigned first;
   constexpr int L = LANES<T>;
   const Range<R, T, int> range(x, x, n, 0);
-  const int done = range.head + range.vectors * L;
-  const auto key = [](float a) { return R::value(1.0f) > 0 ? a : -a; };
-  float ends[2] = {-INFINITY, -INFINITY};
+  const Ends<R, T> ends(range, t);
   uint4 a[N];
-  if (t < range.head) ends[0] = key(to_float(x[t]));
-  if (t < n - done) ends[1] = key(to_float(x[done + t]));
+  float own = ends.largest();
   // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
   if (range.vectors > 0) {
 #pragma unroll
     for (int u = 0; u < N; u++) a[u] = range.of_x(min(t + u * threads, range.vectors - 1));
-  }
-  float own = max_or_nan(ends[0], ends[1]);
-  if (range.vectors > 0) {
 #pragma unroll
     for (int u = 0; u < N; u++) {
       float f[L];
       unpack<T>(a[u], f);
 #pragma unroll
-      for (int j = 0; j < L; j++) own = max_or_nan(own, key(f[j]));
+      for (int j = 0; j < L; j++) own = max_or_nan(own, key_of<R>(f[j]));
     }
   }
-  if (t == 0) first = ~0u;
-  const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
-  __syncthreads();
-  const auto same = [&](float a) { return a == most || (a != a && most != most); };
-  if (same(own)) {
+  return first_place<R, T>(own, ends, [&](auto same) {
     unsigned place = ~0u;
-    if (t < range.head && same(ends[0])) place = t;
-    if (t < n - done && same(ends[1])) place = min(place, static_cast<unsigned>(done + t));
 #pragma unroll
     for (int u = 0; u < N; u++) {
       float f[L];
       unpack<T>(a[u], f);
 #pragma unroll
       for (int j = 0; j < L; j++)
-        if (t + u * threads < range.vectors && same(key(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
+        if (t + u * threads < range.vectors && same(key_of<R>(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
     }
-    atomicMin(&first, place);
-  }
-  __syncthreads();
-  // Zeros of either sign are equal.
-  return R::ranked(0.0f + most, first);
+    return place;
+  });
 }
 
 // The largest element of the vectors that a thread meets, and the first vector that has it: a comparison and two selections for a vector.
@@ -188,15 +209,14 @@ struct Leading {
   float most = -INFINITY;
   int at;
 
-  static __device__ __forceinline__ float key(float a) { return R::value(1.0f) > 0 ? a : -a; }
   static __device__ __forceinline__ float largest(const uint4& v) {
     if constexpr (sizeof(T) == 4) {
-      return max_or_nan(max_or_nan(key(__uint_as_float(v.x)), key(__uint_as_float(v.y))), max_or_nan(key(__uint_as_float(v.z)), key(__uint_as_float(v.w))));
+      return max_or_nan(max_or_nan(key_of<R>(__uint_as_float(v.x)), key_of<R>(__uint_as_float(v.y))), max_or_nan(key_of<R>(__uint_as_float(v.z)), key_of<R>(__uint_as_float(v.w))));
     } else {
       const auto larger = [](uint32_t a, uint32_t b) { return of_pairs<T>(a, b, [](auto p, auto q) { return R::value(1.0f) > 0 ? __hmax2_nan(p, q) : __hmin2_nan(p, q); }); };
       float low, high;
       unpack_pair(larger(larger(v.x, v.y), larger(v.z, v.w)), low, high, T());
-      return max_or_nan(key(low), key(high));
+      return max_or_nan(key_of<R>(low), key_of<R>(high));
     }
   }
   __device__ __forceinline__ void see(const uint4& v, int i) {
@@ -210,16 +230,10 @@ struct Leading {
 // As first_largest, of any number of vectors of a thread, N of them on their way at a time.
 template <class R, class T, int N>
 __device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, int t, int threads) {
-  using Lead = Leading<R, T>;
-  __shared__ float scratch[32];
-  __shared__ unsigned first;
   constexpr int L = LANES<T>;
   const Range<R, T, int> range(x, x, n, 0);
-  const int done = range.head + range.vectors * L;
-  float ends[2] = {-INFINITY, -INFINITY};
-  if (t < range.head) ends[0] = Lead::key(to_float(x[t]));
-  if (t < n - done) ends[1] = Lead::key(to_float(x[done + t]));
-  Lead lead;
+  const Ends<R, T> ends(range, t);
+  Leading<R, T> lead;
   lead.at = min(t, range.vectors - 1);
   for (int i = t; i - t < range.vectors; i += N * threads) {
     uint4 a[N];
@@ -229,27 +243,17 @@ __device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, i
 #pragma unroll
     for (int u = 0; u < N; u++) lead.see(a[u], min(i + u * threads, range.vectors - 1));
   }
-  const float own = max_or_nan(lead.most, max_or_nan(ends[0], ends[1]));
-  if (t == 0) first = ~0u;
-  const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
-  __syncthreads();
-  const auto same = [&](float a) { return a == most || (a != a && most != most); };
-  if (same(own)) {
+  return first_place<R, T>(max_or_nan(lead.most, ends.largest()), ends, [&](auto same) {
     unsigned place = ~0u;
-    if (t < range.head && same(ends[0])) place = t;
-    if (t < n - done && same(ends[1])) place = min(place, static_cast<unsigned>(done + t));
     if (range.vectors > 0 && same(lead.most)) {
       float f[L];
       unpack<T>(range.of_x(lead.at), f);
 #pragma unroll
       for (int j = 0; j < L; j++)
-        if (same(Lead::key(f[j]))) place = min(place, static_cast<unsigned>(range.head + lead.at * L + j));
+        if (same(key_of<R>(f[j]))) place = min(place, static_cast<unsigned>(range.head + lead.at * L + j));
     }
-    atomicMin(&first, place);
-  }
-  __syncthreads();
-  // Zeros of either sign are equal.
-  return R::ranked(0.0f + most, first);
+    return place;
+  });
 }
 
 // Elements t, t + threads, ... of a range.

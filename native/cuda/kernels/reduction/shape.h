@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <numeric>
 
+#include "rows.h"
+
 namespace opscope::cuda {
 
-// Rows in one piece. group: that many threads of a warp for each; tile: the same through shared memory, `chunk` rows of a block at
+// Rows in one piece. group: that many threads of a warp for each of a few vectors; tile: the same through shared memory, `chunk` rows of a block at
 // a time; block: `splits` blocks for each, of `chunk` elements: one, a cluster, or many that leave their shares in slots.
 struct RowSplit {
   enum class Kind { group, tile, block } kind;
@@ -28,14 +30,15 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
-  if (vectors <= 128 && rows > 1) {
+  // Longer ones of several are taken by lanes of a warp (reduction/rows.h).
+  if (vectors < reduced_least_placed && rows > 1) {
     int group = 1;
     if (cols % width == 0) {
-      while (group < 32 && group * 2 <= vectors) group *= 2;
+      while (group * 2 <= vectors) group *= 2;
       return {RowSplit::Kind::group, 256, group, cols, 1};
     }
-    // Where rows are few or long, four elements per thread of a row.
-    while ((rows < int64_t{sm_count} * 512 || cols > 64) && group < 32 && group * 4 < cols) group *= 2;
+    // Where rows are few, four elements per thread of a row.
+    while (rows < int64_t{sm_count} * 512 && group * 4 < cols) group *= 2;
     constexpr int64_t bytes = 16 << 10;
     const int64_t most = std::max<int64_t>(8, bytes / element_bytes / cols / 8 * 8), wanted = up(up(rows, int64_t{sm_count} * 2), 8) * 8;
     return {RowSplit::Kind::tile, 256, group, std::min(most, wanted), 1};
@@ -77,6 +80,8 @@ struct ColumnSplit {
 // Columns of one thread where they are single elements of up to so many rows (H200: two rows of 692,643 bf16 11.2 to 7.5 us, five of 1,000,001 f32 13.9 to 11.2; eight of
 // 300,001 bf16 6.3 to 8.8).
 constexpr int64_t each_columns = 4, each_few_rows = 5;
+// Rows from which on the shares of a column are few beside them, however many blocks have one.
+constexpr int64_t many_rows = int64_t{1} << 17;
 // Rows from which vectors pay where rows do not start on 16 bytes (H200: bf16 20x743377 18.8 to 16.3 us, 16x743377 14.6 to 17.7).
 constexpr int64_t shifted_rows = 20;
 
@@ -98,8 +103,9 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     // Threads of a block such that a step is of whole rows.
     const int64_t period = inner / std::gcd(inner, width), active = 256 / period * period, step = active * width, rows_of_step = step / inner;
     const int64_t steps = up(reduce, rows_of_step), wanted = up(int64_t{sm_count} * 4, outer);
-    // 256 threads add up the shares of all columns, so many columns have fewer.
-    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 32 * (256 / inner)}), 1, 1024));
+    // 256 threads add up the shares of all columns, so many columns have fewer, unless each is of many rows.
+    const int64_t shares = std::max(32 * (256 / inner), steps / 64);
+    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), shares}), 1, 1024));
     return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
   }
   const int64_t tile = shifted ? narrower : 32 * wide, tiles = up(inner, tile);
@@ -112,7 +118,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     }
   // As few splits as leave no large part of the GPU idle: blocks are as many as fit at once, or many times as many. A split has at least four rows for each of
   // its eight groups.
-  const int64_t fit = int64_t{sm_count} * blocks, most = std::clamp<int64_t>(reduce / 32, 1, 256);
+  const int64_t fit = int64_t{sm_count} * blocks, most = std::clamp<int64_t>(reduce / 32, 1, reduce >= many_rows ? 512 : 256);
   const auto busy = [&](int64_t splits) { return static_cast<double>(tiles * outer * splits) / static_cast<double>(up(tiles * outer * splits, fit) * fit); };
   int64_t best = 1;
   for (int64_t splits = 1; splits <= most && busy(best) < 0.95; splits++)

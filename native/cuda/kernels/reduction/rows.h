@@ -1,0 +1,38 @@
+// Reductions of rows of some vectors by lanes of a warp (reduction_rows.cu): which, and how rows are spread. Pure; plan_test.cc has what holds over the whole range.
+#pragma once
+#include <cstdint>
+
+namespace opscope::cuda {
+
+// What reduction_rows.cu takes, the same for host and device.
+struct ReducedRows {
+  unsigned long long x, out, parts;  // addresses; results go to parts as they are where these are not 0
+  long long rows, count;             // of x; elements of a result in all
+  int cols, log2;                    // 1 << log2 lanes of a warp have a row
+};
+
+struct ReducedRowsShape {
+  int vectors = 0;  // of a lane, up to `reduced_vectors`; 0: other kernels take the case
+  int log2 = 0;
+  int64_t blocks = 0;
+};
+
+// Vectors of a lane; of a row, at least, where places are wanted too, and at most; threads of a block. Fewer are read through shared memory, or by lanes with a vector each (H200: argmin f16 162018x38 14.1 us, so 16.9;
+// argmax f32 199303x34 17.6 and 15.7).
+constexpr int reduced_vectors = 4;
+constexpr int64_t reduced_least = 5, reduced_least_placed = 9, reduced_most = 32 * reduced_vectors, reduced_threads = 256;
+
+// `lanes`: elements of 16 bytes. `placed`: a place is wanted.
+inline ReducedRowsShape reduced_rows_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool placed) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  // A row that starts off a boundary can touch one vector more.
+  const int64_t vectors = cols % lanes == 0 ? cols / lanes : over(cols + lanes - 1, lanes);
+  if (rows < 2 || vectors < (placed ? reduced_least_placed : reduced_least) || vectors > reduced_most) return {};
+  int log2 = 2;
+  while ((reduced_vectors << log2) < vectors) log2++;
+  // Few rows: more lanes of each.
+  while (log2 < 5 && rows << log2 < int64_t{sm_count} * 1024 && (int64_t{1} << log2) < vectors) log2++;
+  return {static_cast<int>(over(vectors, int64_t{1} << log2)), log2, over(rows << log2, reduced_threads)};
+}
+
+}  // namespace opscope::cuda
