@@ -1,6 +1,7 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
 //   matmul_few      few multiplications
 //   matmul_narrow   m or n of a few elements and a short k
+//   matmul_stream, matmul_stream_f32  m or n of a few elements, and a large operand whose rows other kernels do not read as fast
 //   matmul_skinny   m or n of a few elements
 //   matmul_short    f16, bf16 and tf32 with a short k and a large result
 //   matmul_short_f32  f32 with a short k, and tf32 with up to 4 of it
@@ -25,9 +26,9 @@
 #include "matmul/narrow.h"
 #include "matmul/shallow.h"
 #include "matmul/short.h"
-#include "matmul/skinny.h"
 #include "matmul/small.h"
 #include "matmul/spaced.h"
+#include "matmul/stream.h"
 #include "matmul/wgmma.h"
 #include "tensor_map.h"
 
@@ -66,9 +67,6 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
-// tf32 takes the kernels of f32 where tensor cores gain nothing.
-std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
-
 // Narrow results of a short k by matmul_each.
 void launch_each(Planner& p, const ProductShape& s) {
   const int64_t threads = s.batch * up(s.m, each_rows) * s.n;
@@ -76,60 +74,10 @@ void launch_each(Planner& p, const ProductShape& s) {
            static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(threads));
 }
 
-// What kernels of a long matrix and a few vectors take; `sides` says which is which.
-SkinnyArguments skinny_arguments(Planner& p, const ProductShape& s, const SkinnyPlan& sides) {
-  SkinnyArguments a = {};
-  const bool few_columns = sides.columns_are_few;
-  const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
-  a.matrix = p.input(few_columns ? 0 : 1);
-  a.vectors = p.input(few_columns ? 1 : 0);
-  a.out = p.output();
-  a.length = few_columns ? s.m : s.n;
-  a.few = few_columns ? s.n : s.m;
-  a.k = s.k;
-  a.matrix_batch = few_columns ? size_a : size_b;
-  a.vectors_batch = few_columns ? size_b : size_a;
-  a.out_batch = int64_t{s.m} * s.n;
-  // The short operand is a [m, k] or b [k, n], or turned.
-  const bool k_is_first = few_columns ? !s.trans_b : s.trans_a;
-  a.vectors_k = k_is_first ? a.few : 1;
-  a.vectors_few = k_is_first ? 1 : s.k;
-  a.out_length = few_columns ? s.n : 1;
-  a.out_few = few_columns ? 1 : s.n;
-  return a;
-}
-
-// Of the kernels for `sides`: <t>_<S>_<wide|one>.
-std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scalar_dtype(p) + "_" + std::to_string(sides.vectors) + (sides.wide ? "_wide" : "_one"); }
-
-void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
-  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
-  a.parts = plan.parts;
-  a.tiles = plan.tiles;
-  const bool rows = plan.sides.k_contiguous;
-  const auto shared = static_cast<unsigned>(plan.shared);
-  const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
-  if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
-  else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
-}
-
 void launch_long(Planner& p, const LongPlan& plan) {
   const auto shared = static_cast<unsigned>(plan.shared);
   const CUfunction f = p.kernel_in("matmul_long", "matmul_long_" + p.dtype() + (plan.k_contiguous ? "_k_" : "_l_") + std::to_string(plan.row_groups), shared);
   p.launch(f, {plan.blocks}, long_threads, shared, p.input(plan.long_m ? 0 : 1), p.input(plan.long_m ? 1 : 0), p.output(), plan.task);
-}
-
-void launch_skinny(Planner& p, const ProductShape& s) {
-  const SkinnyPlan plan = skinny_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
-  SkinnyArguments a = skinny_arguments(p, s, plan);
-  a.share = plan.share;
-  a.tiles = plan.tiles;
-  const int64_t cells = plan.tiles * s.batch;
-  if (plan.splits > 1) {
-    a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
-    a.counters = p.workspace(cells * 4);
-  }
-  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
 }
 
 // An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
@@ -297,9 +245,11 @@ void plan(Planner& p) {
   const bool tf32 = p.spec.dtype == Dtype::tf32;
   const LongPlan long_side = long_plan(p.device.sm_count, bytes, s);
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
+  const StreamPlan stream = stream_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
   if (p.spec.dtype != Dtype::f32 && is_short(bytes, s)) launch_short(p, s);
   else if (bytes == 4 && is_short_f32(s, tf32)) launch_short_f32(p, s);
+  else if (stream.vectors > 0) launch_stream(p, s, stream);
   else if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
   else if (bytes == 2 && is_shallow_16(s)) launch_shallow(p, s);
@@ -334,7 +284,8 @@ CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return spl
 
 void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
   if (splits == 1) return;
-  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + scalar_dtype(p)), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
+  const bool parts = splits >= join_parts;
+  p.launch(p.kernel_in("matmul_parts", (parts ? "matmul_join_parts_" : "matmul_join_") + scalar_dtype(p)), {ceil_div(elements, parts ? 32 : 128)}, parts ? 256 : 128, 0, shares, out, static_cast<long long>(elements),
            static_cast<int>(splits))
       .early(p.device);
 }

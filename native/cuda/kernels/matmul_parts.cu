@@ -103,3 +103,29 @@ __device__ __forceinline__ void join(const float* __restrict__ shares, T* __rest
 JOIN(f32)
 JOIN(f16)
 JOIN(bf16)
+
+// The same by eight warps for 32 results, each a part of the shares, where there are many of these.
+template <class T>
+__device__ __forceinline__ void join_parts(const float* __restrict__ shares, T* __restrict__ out, long long n, int splits) {
+  constexpr int PARTS = 8;
+  __shared__ float sums[PARTS][32];
+  const int lane = threadIdx.x % 32, part = threadIdx.x / 32, each = (splits + PARTS - 1) / PARTS, end = min(splits, (part + 1) * each);
+  const long long i = static_cast<long long>(blockIdx.x) * 32 + lane;
+  wait_for_last();
+  float total = 0;
+  if (i < n) {
+#pragma unroll 8
+    for (int s = part * each; s < end; s++) total += shares[s * n + i];
+  }
+  sums[part][lane] = total;
+  __syncthreads();
+  if (part > 0 || i >= n) return;
+#pragma unroll
+  for (int p = 1; p < PARTS; p++) total += sums[p][lane];
+  out[i] = from_float<T>(total);
+}
+#define JOIN_PARTS(T) \
+  extern "C" __global__ void __launch_bounds__(256) matmul_join_parts_##T(const float* shares, T* out, long long n, int splits) { join_parts(shares, out, n, splits); }
+JOIN_PARTS(f32)
+JOIN_PARTS(f16)
+JOIN_PARTS(bf16)

@@ -1,12 +1,22 @@
 // The launches of a product for other operations that are one (matmul.plan.cc).
 #pragma once
 #include "../plan.h"
+#include "narrow.h"
 #include "shape.h"
+#include "stream.h"
 
 namespace opscope::cuda {
 
 // c = a b by tiles, in the dtype of the case. Where `s.batch_a` is less than the batch, `a` repeats after so many.
 void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c);
+
+// tf32 takes the kernels of f32 where tensor cores gain nothing.
+inline std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
+
+// A long matrix and a few vectors (matmul_skinny.plan.cc).
+void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan);
+void launch_skinny(Planner& p, const ProductShape& s);
+void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan);
 
 // f32 sums of `splits` shares of `elements` results; 0 where there is one share, which goes to the output itself.
 CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits);

@@ -7,6 +7,10 @@ namespace opscope::cuda {
 constexpr int each_rows = 4;
 // matmul_narrow: threads of a block.
 constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
+// matmul_stream, matmul_stream_f32: warps of a block; bytes of the short side at a time as it is multiplied, and as it lies in memory, or of the sums of warps.
+constexpr int stream_warps = 8, stream_few = 32 << 10, stream_raw = 34 << 10, stream_shared = stream_few + stream_raw;
+// matmul_parts: shares from which on warps add up parts of them.
+constexpr int join_parts = 32;
 // matmul_f32_small: rows and columns of results, k of a stage, stages of shared memory.
 constexpr int f32_small_tile = 32, f32_small_step = 128, f32_small_stages = 3;
 // matmul_small: rows and columns of results, of either kernel; of k that such a block loads at once.

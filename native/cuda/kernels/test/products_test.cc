@@ -10,6 +10,7 @@
 #include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/small.h"
+#include "kernels/matmul/stream.h"
 #include "kernels/matmul/wgmma.h"
 #include "kernels/test/expect.h"
 
@@ -73,6 +74,36 @@ bool long_side() {
                       t.steps * 32 >= k * bytes && t.pitch_w % 32 == 16 && t.x_at >= up(few, 16) * 16 * t.pitch_w && t.out_at >= t.x_at + lines * t.pitch_x && t.stage_at >= t.out_at + results && p.shared >= t.stage_at + raw &&
                       p.shared >= t.x_at + few * k * bytes && t.x_at % 128 == 0 && t.out_at % 128 == 0 && t.stage_at % 128 == 0 && (!p.k_contiguous || t.pitch_x % 32 == 16) && (p.k_contiguous || t.pitch_x >= t.tile * bytes);
             }
+  return right;
+}
+
+// Blocks of a long matrix times a short side cover the long side and k once, and each keeps to rows that start equally far behind 16 bytes.
+bool stream() {
+  bool right = true;
+  for (const int few : {2, 5, 9, 16, 17, 32})
+    for (const int length : {33, 113, 1025, 16'384, 38'967, 1'000'003})
+      for (const int k : {34, 129, 1024, 1637, 17'153, 131'072, 1'000'003})
+        for (const int64_t batch : {1, 5})
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4})
+              for (const bool tensor_cores : {true, false})
+                for (const bool columns : {false, true}) {
+                  if (bytes == 2 && !tensor_cores) continue;
+                  const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+                  const StreamPlan p = stream_plan(132, bytes, tensor_cores, s);
+                  if (p.vectors == 0) continue;
+                  const int64_t lanes = 16 / bytes;
+                  right = right && p.vectors >= few && p.vectors <= 32 && p.splits >= 1 && p.splits <= 65'535 && p.blocks >= 1 && p.blocks <= p.tiles && p.period <= 8;
+                  if (p.sides.k_contiguous) {
+                    const int64_t alike = up(length, p.period), across = (tensor_cores ? 16 : 32) * p.warp_rows, steps = up(k + (p.period > 1 ? lanes - 1 : 0), 4 * lanes);
+                    right = right && int64_t{p.period} * k % lanes == 0 && p.tiles % p.period == 0 && p.blocks % p.period == 0 && across * p.tiles / p.period >= alike && across * (p.tiles / p.period - 1) < alike && p.share * p.splits >= steps &&
+                            p.share * (p.splits - 1) < steps && p.warp_rows <= stream_warps && p.results == across * p.vectors;
+                  } else {
+                    right = right && p.window * p.tiles >= length && p.window * (p.tiles - 1) < length && p.share % stream_warps == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.window % lanes == 0;
+                  }
+                  // The short side is kept only where no other part of it comes.
+                  if (p.blocks < p.tiles) right = right && p.splits == 1 && int64_t{k} * p.vectors * bytes <= stream_few;
+                }
   return right;
 }
 
@@ -172,6 +203,7 @@ void products() {
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
          "narrow results of a short k take threads that share nothing");
   expect(short_k(), "warps of products with a short k cover the result once, in whole pieces");
+  expect(stream(), "a long matrix times a short side is covered once, by rows that start alike");
   expect(short_plan(132, 2, {1, 65'536, 47, 16, true, true}).run && !short_plan(132, 2, {1, 65'536, 48, 16, true, true}).run && short_plan(132, 2, {1, 8192, 4097, 4, false, false}).task.period == 16 && short_plan(132, 2, {1, 100, 4097, 4, false, false}).task.period == 8 &&
              short_plan(132, 4, {1, 8192, 4096, 4, false, false}).task.period == 1,
          "narrow rows are stored as runs, others from where memory sectors start, or 16 bytes where rows are few");

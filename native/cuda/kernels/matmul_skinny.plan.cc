@@ -1,0 +1,84 @@
+// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny and matmul_stream (matmul.plan.cc says which when).
+#include "matmul/launch.h"
+#include "matmul/narrow.h"
+#include "matmul/skinny.h"
+#include "matmul/stream.h"
+#include "matmul/stream_task.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+// What kernels of a long matrix and a few vectors take; `sides` says which is which.
+SkinnyArguments skinny_arguments(Planner& p, const ProductShape& s, const SkinnyPlan& sides) {
+  SkinnyArguments a = {};
+  const bool few_columns = sides.columns_are_few;
+  const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
+  a.matrix = p.input(few_columns ? 0 : 1);
+  a.vectors = p.input(few_columns ? 1 : 0);
+  a.out = p.output();
+  a.length = few_columns ? s.m : s.n;
+  a.few = few_columns ? s.n : s.m;
+  a.k = s.k;
+  a.matrix_batch = few_columns ? size_a : size_b;
+  a.vectors_batch = few_columns ? size_b : size_a;
+  a.out_batch = int64_t{s.m} * s.n;
+  // The short operand is a [m, k] or b [k, n], or turned.
+  const bool k_is_first = few_columns ? !s.trans_b : s.trans_a;
+  a.vectors_k = k_is_first ? a.few : 1;
+  a.vectors_few = k_is_first ? 1 : s.k;
+  a.out_length = few_columns ? s.n : 1;
+  a.out_few = few_columns ? 1 : s.n;
+  return a;
+}
+
+// Of the kernels for `sides`: <t>_<S>_<wide|one>.
+std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scalar_dtype(p) + "_" + std::to_string(sides.vectors) + (sides.wide ? "_wide" : "_one"); }
+
+}  // namespace
+
+void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.parts = plan.parts;
+  a.tiles = plan.tiles;
+  const bool rows = plan.sides.k_contiguous;
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
+  if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
+  else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
+}
+
+void launch_skinny(Planner& p, const ProductShape& s) {
+  const SkinnyPlan plan = skinny_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  SkinnyArguments a = skinny_arguments(p, s, plan);
+  a.share = plan.share;
+  a.tiles = plan.tiles;
+  const int64_t cells = plan.tiles * s.batch;
+  if (plan.splits > 1) {
+    a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
+    a.counters = p.workspace(cells * 4);
+  }
+  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
+}
+
+void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.share = plan.share;
+  a.tiles = plan.tiles;
+  const int64_t cells = plan.tiles * s.batch, results = s.batch * s.m * s.n;
+  const bool joins = plan.splits > 1 && !plan.counted;
+  if (joins) a.shares = shares_of(p, results, plan.splits);
+  if (plan.splits > 1 && plan.counted) a.shares = p.workspace(cells * plan.splits * plan.results * 4), a.counters = p.workspace(cells * 4);
+  const std::string module = p.spec.dtype == Dtype::f32 ? "matmul_stream_f32" : "matmul_stream", form = p.dtype() + "_" + std::to_string(plan.vectors);
+  StreamTask task = {0, plan.blocks, plan.period, plan.warp_rows, plan.window};
+  if (plan.few_words > 0) {
+    task.few = p.workspace(s.batch * plan.few_words * 4);
+    p.launch(p.kernel_in(module, "matmul_stream_few_" + form), {ceil_div(plan.few_words, stream_warps * 32), s.batch}, stream_warps * 32, 0, a, task.few, static_cast<int>(plan.few_words));
+  }
+  const CUfunction f = p.kernel_in(module, "matmul_stream_" + std::string(plan.sides.k_contiguous ? "rows_" : "columns_") + form, stream_shared);
+  Launch& launch = p.launch(f, {plan.blocks * s.batch, plan.splits}, stream_warps * 32, static_cast<unsigned>(stream_shared), a, task);
+  if (plan.few_words > 0) launch.early(p.device);
+  if (joins) launch_join(p, a.shares, a.out, results, plan.splits);
+}
+
+}  // namespace opscope::cuda
