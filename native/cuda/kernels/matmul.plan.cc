@@ -105,11 +105,11 @@ bool space(Planner& p, Operand& a, Operand& b) {
     w.rows = x->batch * x->rows;
     w.cols = x->cols;
     w.vectors = static_cast<int>(x->pitch / lanes_of(p));
-    w.blocks = ceil_div(w.rows * w.vectors, 256);
+    w.blocks = ceil_div(w.rows * w.vectors, spaced_threads * spaced_each);
     w.out = x->address = p.workspace(w.rows * w.vectors * 16);
     blocks += w.blocks;
   }
-  if (blocks > 0) p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {blocks}, 256, 0, work[0], work[1]);
+  if (blocks > 0) p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {blocks}, spaced_threads, 0, work[0], work[1]);
   return blocks > 0;
 }
 

@@ -60,32 +60,49 @@ extern "C" __global__ void __launch_bounds__(256) matmul_turned_tf32_wide(const 
 extern "C" __global__ void __launch_bounds__(256) matmul_turned_f32(const float* x, float* out, int rows, int cols, int pitch) { turn<false>(x, out, rows, cols, pitch); }
 extern "C" __global__ void __launch_bounds__(256) matmul_turned_tf32(const float* x, float* out, int rows, int cols, int pitch) { turn<true>(x, out, rows, cols, pitch); }
 
-// Operands copied so that every row starts on 16 bytes; what lies behind a row is not read. A thread has a vector, made of the two aligned ones that it lies in.
+// Operands copied so that every row starts on 16 bytes; what lies behind a row is not read. A thread has `spaced_each` vectors on their way, each made of the two
+// aligned ones that it lies in.
+template <int BYTES>
+__device__ __forceinline__ void space_rows(const SpacedOperand& x, long long block) {
+  using opscope::cuda::spaced_each, opscope::cuda::spaced_threads;
+  const long long first = block * (spaced_each * spaced_threads) + threadIdx.x, all = x.rows * x.vectors;
+  uint4 low[spaced_each], high[spaced_each];
+  int shift[spaced_each];
+#pragma unroll
+  for (int e = 0; e < spaced_each; e++) {
+    const long long i = min(first + e * spaced_threads, all - 1);
+    const long long row = (all >> 31) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(x.vectors) : i / x.vectors;
+    const int column = static_cast<int>(i - row * x.vectors) * (16 / BYTES);
+    const unsigned long long start = x.from + (row * x.cols + column) * BYTES, from = start & ~15ull;
+    shift[e] = static_cast<int>(start & 15);
+    low[e] = load16(reinterpret_cast<const void*>(from));
+    high[e] = shift[e] + min(16, (x.cols - column) * BYTES) > 16 ? load16(reinterpret_cast<const void*>(from + 16)) : make_uint4(0, 0, 0, 0);
+  }
+#pragma unroll
+  for (int e = 0; e < spaced_each; e++) {
+    const long long i = first + e * spaced_threads;
+    if (i >= all) return;
+    // By 8, 4 and 2 bytes.
+    const uint4 v = low[e], u = high[e];
+    uint32_t w[7] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z};
+    if (shift[e] & 8) w[0] = w[2], w[1] = w[3], w[2] = w[4], w[3] = w[5], w[4] = w[6], w[5] = u.w;
+    if (shift[e] & 4) w[0] = w[1], w[1] = w[2], w[2] = w[3], w[3] = w[4], w[4] = w[5];
+    if (BYTES == 2 && (shift[e] & 2)) {
+#pragma unroll
+      for (int k = 0; k < 4; k++) w[k] = __funnelshift_r(w[k], w[k + 1], 16);
+    }
+    store16(reinterpret_cast<void*>(x.out + i * 16), make_uint4(w[0], w[1], w[2], w[3]));
+  }
+}
+// Fields of the operand that is chosen are read from the constants of the launch: a reference to either would copy both to local memory.
 template <int BYTES>
 __device__ __forceinline__ void spaced(const SpacedOperand& a, const SpacedOperand& b) {
   next_may_start();
-  const bool first = blockIdx.x < a.blocks;
-  const SpacedOperand& x = first ? a : b;
-  const long long i = (blockIdx.x - (first ? 0 : a.blocks)) * 256 + threadIdx.x;
-  if (i >= x.rows * x.vectors) return;
-  const long long row = (i >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(x.vectors) : i / x.vectors;
-  const int column = static_cast<int>(i - row * x.vectors) * (16 / BYTES);
-  const unsigned long long start = x.from + (row * x.cols + column) * BYTES, from = start & ~15ull;
-  const int shift = static_cast<int>(start & 15), bytes = min(16, (x.cols - column) * BYTES);
-  const uint4 v = load16(reinterpret_cast<const void*>(from));
-  const uint4 u = shift + bytes > 16 ? load16(reinterpret_cast<const void*>(from + 16)) : make_uint4(0, 0, 0, 0);
-  // By 8, 4 and 2 bytes.
-  uint32_t w[7] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z};
-  if (shift & 8) w[0] = w[2], w[1] = w[3], w[2] = w[4], w[3] = w[5], w[4] = w[6], w[5] = u.w;
-  if (shift & 4) w[0] = w[1], w[1] = w[2], w[2] = w[3], w[3] = w[4], w[4] = w[5];
-  if (BYTES == 2 && (shift & 2)) {
-#pragma unroll
-    for (int k = 0; k < 4; k++) w[k] = __funnelshift_r(w[k], w[k + 1], 16);
-  }
-  store16(reinterpret_cast<void*>(x.out + i * 16), make_uint4(w[0], w[1], w[2], w[3]));
+  if (blockIdx.x < a.blocks) space_rows<BYTES>(a, blockIdx.x);
+  else space_rows<BYTES>(b, blockIdx.x - a.blocks);
 }
-extern "C" __global__ void __launch_bounds__(256) matmul_spaced_2(const SpacedOperand a, const SpacedOperand b) { spaced<2>(a, b); }
-extern "C" __global__ void __launch_bounds__(256) matmul_spaced_4(const SpacedOperand a, const SpacedOperand b) { spaced<4>(a, b); }
+extern "C" __global__ void __launch_bounds__(opscope::cuda::spaced_threads) matmul_spaced_2(const SpacedOperand a, const SpacedOperand b) { spaced<2>(a, b); }
+extern "C" __global__ void __launch_bounds__(opscope::cuda::spaced_threads) matmul_spaced_4(const SpacedOperand a, const SpacedOperand b) { spaced<4>(a, b); }
 
 // out[i] = the sum of shares[s][i] over s, in order.
 template <class T>
