@@ -13,6 +13,7 @@
 //   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
 //   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k, or with a large operand that few blocks use
+//   matmul_shifted  f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side; a kernel file for each dtype
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it; a kernel file for each dtype
 //   matmul_mma      other f16, bf16, tf32
@@ -24,30 +25,22 @@
 #include "matmul/launch.h"
 #include "matmul/long.h"
 #include "matmul/narrow.h"
+#include "matmul/operands.h"
 #include "matmul/shallow.h"
 #include "matmul/short.h"
 #include "matmul/small.h"
 #include "matmul/spaced.h"
 #include "matmul/stream.h"
-#include "matmul/wgmma.h"
+#include "matmul/wgmma_launch.h"
 #include "tensor_map.h"
 
 namespace opscope::cuda {
 
 namespace {
 
-std::string layout_of(const ProductShape& s) { return std::string(s.trans_a ? "t" : "n") + (s.trans_b ? "t" : "n"); }
-
 struct Tile {
   int m, n;
   unsigned threads, stages;
-};
-
-// A product of the case's dtype, and where its operands lie.
-struct Product {
-  ProductShape s;
-  CUdeviceptr a, b, c;
-  int64_t results() const { return s.batch * s.m * s.n; }
 };
 
 // Launches <module>_<dtype>_<rows of tile>_<layout> with the largest tile that gives every multiprocessor one. `step`: of k.
@@ -78,88 +71,6 @@ void launch_long(Planner& p, const LongPlan& plan) {
   const auto shared = static_cast<unsigned>(plan.shared);
   const CUfunction f = p.kernel_in("matmul_long", "matmul_long_" + p.dtype() + (plan.k_contiguous ? "_k_" : "_l_") + std::to_string(plan.row_groups), shared);
   p.launch(f, {plan.blocks}, long_threads, shared, p.input(plan.long_m ? 0 : 1), p.input(plan.long_m ? 1 : 0), p.output(), plan.task);
-}
-
-// An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
-struct Operand {
-  CUdeviceptr address;
-  int64_t batch;
-  int rows, cols;
-  int64_t pitch;
-};
-Operand left(const Product& p) { return p.s.trans_a ? Operand{p.a, p.s.batch_a, p.s.k, p.s.m, p.s.m} : Operand{p.a, p.s.batch_a, p.s.m, p.s.k, p.s.k}; }
-Operand right(const Product& p) { return p.s.trans_b ? Operand{p.b, p.s.batch, p.s.n, p.s.k, p.s.k} : Operand{p.b, p.s.batch, p.s.k, p.s.n, p.s.n}; }
-
-int64_t lanes_of(const Planner& p) { return 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)); }
-int64_t spaced_pitch(const Planner& p, int64_t cols) { return ceil_div(cols, lanes_of(p)) * lanes_of(p); }
-
-// The rows of both made to start on 16 bytes, by copies in one launch of those that do not. Whether there was one.
-bool space(Planner& p, Operand& a, Operand& b) {
-  SpacedOperand work[2] = {};
-  int64_t blocks = 0;
-  for (Operand* x : {&a, &b}) {
-    SpacedOperand& w = work[x == &b];
-    if (x->pitch % lanes_of(p) == 0) continue;
-    x->pitch = spaced_pitch(p, x->cols);
-    w.from = x->address;
-    w.rows = x->batch * x->rows;
-    w.cols = x->cols;
-    w.vectors = static_cast<int>(x->pitch / lanes_of(p));
-    w.blocks = ceil_div(w.rows * w.vectors, spaced_threads * spaced_each);
-    w.out = x->address = p.workspace(w.rows * w.vectors * 16);
-    blocks += w.blocks;
-  }
-  if (blocks > 0) p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {blocks}, spaced_threads, 0, work[0], work[1]);
-  return blocks > 0;
-}
-
-// An f32 operand turned (and rounded, in tf32).
-void turn(Planner& p, Operand& x) {
-  const int64_t pitch = spaced_pitch(p, x.rows);
-  const CUdeviceptr out = p.workspace(x.batch * x.cols * pitch * 4);
-  const bool wide = x.cols % 4 == 0;
-  const int side = wide ? 64 : 32;
-  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype() + (wide ? "_wide" : "")), {ceil_div(x.cols, side), ceil_div(x.rows, side), x.batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
-  x = {out, x.batch, x.cols, x.rows, pitch};
-}
-
-void launch_wgmma(Planner& p, const Product& product) {
-  ProductShape s = product.s;
-  Operand a = left(product), b = right(product);
-  const bool tf32 = p.spec.dtype == Dtype::tf32;
-  bool copied = false;
-  if (tf32 && s.trans_a && !s.trans_b) {
-    // One has K contiguous (matmul_wgmma_tf32.cu): the smaller one is turned.
-    copied = true;
-    if (s.m <= s.n) turn(p, a), s.trans_a = false;
-    else turn(p, b), s.trans_b = true;
-  }
-  copied = space(p, a, b) || copied;
-  // Of tf32, the operand without K contiguous is X.
-  const bool turned = tf32 && !s.trans_a && !s.trans_b;
-  const Operand &x = turned ? b : a, &y = turned ? a : b;
-  const bool k_rows_x = turned || s.trans_a, k_rows_y = !turned && !s.trans_b;
-  const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
-  const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
-  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
-  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(plan.rows));
-  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(plan.columns));
-  const CUdeviceptr shares = plan.joined ? 0 : shares_of(p, product.results(), plan.splits);
-  const int64_t tiles_x = ceil_div(shape.x, plan.rows), tiles_y = ceil_div(shape.y, plan.columns), work = s.batch * tiles_x * tiles_y * plan.splits;
-  if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
-  const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
-  WgmmaTask task = {};
-  task.x = shape.x, task.y = shape.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
-  task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, plan.splits));
-  task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x), task.joined = plan.joined;
-  task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
-  task.batches_x = divisor(x.batch), task.batches_y = divisor(y.batch);
-  const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
-  const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
-  Launch& launch = p.launch(f, {plan.joined ? work : std::min<int64_t>(work, p.device.sm_count)}, threads, shared, map_x, map_y, product.c, shares, task);
-  if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
-  if (copied) launch.early(p.device);
-  if (!plan.joined) launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
 // A product in f32 by matmul_f32.
@@ -254,7 +165,7 @@ void plan(Planner& p) {
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
   else if (bytes == 2 && is_shallow_16(s)) launch_shallow(p, s);
   else if (is_each(s, bytes)) launch_each(p, s);
-  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0) launch_long(p, long_side);
+  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0 && !shifted_pays(s, bytes)) launch_long(p, long_side);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
@@ -270,6 +181,8 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
+  else if (p.device.major == 9 && p.device.minor == 0 && shifted_pays(s, static_cast<int64_t>(dtype_bytes(p.spec.dtype))))
+    launch_shifted(p, product);
   else if (p.spec.dtype != Dtype::tf32 && is_middle(p.device.sm_count, s))
     launch_small(p, product, middle_tile);
   else if (p.spec.dtype != Dtype::tf32 && is_small(p.device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2)))

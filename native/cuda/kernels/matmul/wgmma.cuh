@@ -175,8 +175,8 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     settle(acc);
     const long long results = static_cast<long long>(s.x) * s.y;
     if (s.joined) join_tile<Order, TURNED, GROUPS, BN>(base, acc, splits, c + at.batch * results, at.x * BM, s.x, at.y * BN, s.y);
-    else if (splits > 1) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, at.y * BN, s.y);
-    else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, at.y * BN, s.y);
+    else if (splits > 1) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
+    else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
   }
 #endif
 }

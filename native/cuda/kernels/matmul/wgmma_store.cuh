@@ -29,9 +29,9 @@ struct OrderOf : FromShared {};
 template <>
 struct OrderOf<true> : FromRegisters {};
 
-// 32 columns of a tile from column y0 on. TURNED: the result has Y's rows, else X's.
+// 32 columns of a tile from column y0 on, of rows before `end`. TURNED: the result has Y's rows, else X's.
 template <class Order, bool TURNED, class T>
-__device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int rows, int y0, int columns, int lane) {
+__device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int end, int rows, int y0, int columns, int lane) {
   const int pitch = TURNED ? rows : columns;
   const bool wide = pitch % (16 / sizeof(T)) == 0;
   if constexpr (TURNED) {
@@ -43,12 +43,12 @@ __device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int
         const int y = y0 + j * 8 + lane % 4 * 2 + i;
         T* out = c + static_cast<long long>(y) * pitch + x;
         const float low = acc[j * 4 + i], high = acc[j * 4 + 2 + i];
-        if (y >= columns || x >= rows) continue;
+        if (y >= columns || x >= end) continue;
         if (wide) {
           *reinterpret_cast<float2*>(out) = make_float2(low, high);
         } else {
           out[0] = from_float<T>(low);
-          if (x + 1 < rows) out[1] = from_float<T>(high);
+          if (x + 1 < end) out[1] = from_float<T>(high);
         }
       }
   } else {
@@ -62,13 +62,13 @@ __device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int
 #pragma unroll
           for (int i = 0; i < 2; i++) {
             const int column = y0 + j * 8 + lane % 4 * 2 + i;
-            if (r < rows && column < columns) out[column] = from_float<T>(acc[j * 4 + half * 2 + i]);
+            if (r < end && column < columns) out[column] = from_float<T>(acc[j * 4 + half * 2 + i]);
           }
       } else if constexpr (sizeof(T) == 4) {
 #pragma unroll
         for (int j = 0; j < 4; j++) {
           const int column = y0 + j * 8 + lane % 4 * 2;
-          if (r < rows && column < columns) *reinterpret_cast<float2*>(out + column) = make_float2(acc[j * 4 + half * 2], acc[j * 4 + half * 2 + 1]);
+          if (r < end && column < columns) *reinterpret_cast<float2*>(out + column) = make_float2(acc[j * 4 + half * 2], acc[j * 4 + half * 2 + 1]);
         }
       } else {
         uint32_t w[4];
@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int
         for (int i = 0; i < 4; i++) w[i] = pack_pair(acc[i * 4 + half * 2], acc[i * 4 + half * 2 + 1], T());
         turn_quad(w, lane);
         const int column = y0 + lane % 4 * 8;
-        if (r < rows && column < columns) *reinterpret_cast<uint4*>(out + column) = make_uint4(w[0], w[1], w[2], w[3]);
+        if (r < end && column < columns) *reinterpret_cast<uint4*>(out + column) = make_uint4(w[0], w[1], w[2], w[3]);
       }
     }
   }
@@ -90,9 +90,24 @@ __device__ __forceinline__ uint32_t get_shared(uint32_t from) {
   return x;
 }
 
+// The first `left` of 64 elements of 16 bits that lie side by side in memory, from the words of a warp.
+template <class T>
+__device__ __forceinline__ void store_words(T* to, uint32_t word, int lane, int left) {
+  const uint32_t before = __shfl_up_sync(0xffffffffu, word, 1);
+  if (left <= 0) return;
+  uint16_t* out = reinterpret_cast<uint16_t*>(to);
+  const bool odd = reinterpret_cast<unsigned long long>(out) & 2;
+  // Elements `first` and the next lie in one word of memory.
+  const int first = lane * 2 - odd;
+  const uint32_t pair = odd ? __funnelshift_r(before, word, 16) : word;
+  if (first >= 0 && first + 1 < left) *reinterpret_cast<uint32_t*>(out + first) = pair;
+  else if (first < 0 || first < left) out[first < 0 ? 0 : first] = static_cast<uint16_t>(first < 0 ? word : pair);
+  if (odd && lane == 31 && 63 < left) out[63] = static_cast<uint16_t>(word >> 16);
+}
+
 // Rows that do not start on 16 bytes, in 16 bits: 64 columns of a warp's 16 rows at a time in 2 KiB of its own, then row by row, in words.
 template <class Order, int BN, class T>
-__device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+__device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int y0, int columns, int w, int lane) {
   // Words of a row stand in the order of their number xor four times the row of lanes that wrote it, so that these meet different banks.
   const auto place = [&](int local, int word) { return own + local * 128 + (word ^ (Order::lane_row(local) & 7) * 4) * 4; };
 #pragma unroll
@@ -118,16 +133,7 @@ __device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], 
 #pragma unroll
       for (int i = 0; i < EACH; i++) {
         const int r = x0 + Order::row_of(w, first_row + i);
-        const uint32_t word = words[i], before = __shfl_up_sync(0xffffffffu, word, 1);
-        if (r >= rows) continue;
-        uint16_t* out = reinterpret_cast<uint16_t*>(c + static_cast<long long>(r) * columns + y0 + p * 64);
-        const bool odd = reinterpret_cast<unsigned long long>(out) & 2;
-        // Elements `first` and the next lie in one word of memory.
-        const int first = lane * 2 - odd;
-        const uint32_t pair = odd ? __funnelshift_r(before, word, 16) : word;
-        if (first >= 0 && first + 1 < left) *reinterpret_cast<uint32_t*>(out + first) = pair;
-        else if (first < 0 ? left > 0 : first < left) out[first < 0 ? 0 : first] = static_cast<uint16_t>(first < 0 ? word : pair);
-        if (odd && lane == 31 && 63 < left) out[63] = static_cast<uint16_t>(word >> 16);
+        store_words(c + static_cast<long long>(r) * columns + y0 + p * 64, words[i], lane, r < end ? left : 0);
       }
     }
   }
@@ -135,7 +141,7 @@ __device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], 
 
 // The same in 32 bits: 32 columns at a time.
 template <class Order, int BN, class T>
-__device__ __forceinline__ void store_rows_32(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+__device__ __forceinline__ void store_rows_32(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int y0, int columns, int w, int lane) {
   const auto place = [&](int local, int pair) { return own + local * 128 + (pair ^ (Order::lane_row(local) & 3) * 4) * 8; };
 #pragma unroll
   for (int p = 0; p < BN / 32; p++) {
@@ -156,14 +162,14 @@ __device__ __forceinline__ void store_rows_32(T* c, const float (&acc)[BN / 2], 
 #pragma unroll
     for (int l = 0; l < 16; l++) {
       const int r = x0 + Order::row_of(w, l);
-      if (r < rows && column < columns) *reinterpret_cast<uint32_t*>(c + static_cast<long long>(r) * columns + column) = words[l];
+      if (r < end && column < columns) *reinterpret_cast<uint32_t*>(c + static_cast<long long>(r) * columns + column) = words[l];
     }
   }
 }
 
 // Turned, in 32 bits: 32 columns of the 64 rows of a warp group at a time in 8 KiB of its own.
 template <class Order, int BN, class T>
-__device__ __forceinline__ void store_turned(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int rows, int y0, int columns, int w, int lane) {
+__device__ __forceinline__ void store_turned_32(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int rows, int y0, int columns, int w, int lane) {
   const auto place = [&](int y, int pair) { return own + y * 256 + (pair ^ (y >> 1 & 3) * 2) * 8; };
   const int group = w / 4, pair = (Order::row(w, lane) - group * 64) / 2, x = x0 + group * 64 + lane;
 #pragma unroll
@@ -185,24 +191,53 @@ __device__ __forceinline__ void store_turned(T* c, const float (&acc)[BN / 2], u
       const int y = y0 + p * 32 + w % 4 * 8 + l;
       uint32_t* out = reinterpret_cast<uint32_t*>(c + static_cast<long long>(y) * rows + x);
       if (y >= columns) continue;
-      if (x < rows) out[0] = words[l][0];
-      if (x + 32 < rows) out[32] = words[l][1];
+      if (x < end) out[0] = words[l][0];
+      if (x + 32 < end) out[32] = words[l][1];
     }
   }
 }
 
-// `staging`: 8 KiB of shared memory for each warp group.
-template <class Order, bool TURNED, int BN, class T>
-__device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uint32_t staging, int x0, int rows, int y0, int columns) {
-  const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
-  if ((TURNED ? rows : columns) % (16 / static_cast<int>(sizeof(T))) != 0) {
-    if constexpr (TURNED) store_turned<Order, BN>(c, acc, staging + w / 4 * 8192, x0, rows, y0, columns, w, lane);
-    else if constexpr (sizeof(T) == 4) store_rows_32<Order, BN>(c, acc, staging + w * 2048, x0, rows, y0, columns, w, lane);
-    else store_rows_16<Order, BN>(c, acc, staging + w * 2048, x0, rows, y0, columns, w, lane);
-    return;
-  }
+// Turned, in 16 bits: 32 columns of the 64 rows of a warp group at a time in 4 KiB of its own.
+template <class Order, int BN, class T>
+__device__ __forceinline__ void store_turned_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int rows, int y0, int columns, int w, int lane) {
+  const auto place = [&](int y, int pair) { return own + y * 128 + (pair ^ (y >> 1 & 3) * 8) * 4; };
+  const int group = w / 4, pair = (Order::row(w, lane) - group * 64) / 2, x = x0 + group * 64;
 #pragma unroll
-  for (int p = 0; p < BN / 32 && y0 + p * 32 < columns; p++) store_columns<Order, TURNED>(c, acc + p * 16, x0 + Order::row(w, lane), rows, y0 + p * 32, columns, lane);
+  for (int p = 0; p < BN / 32; p++) {
+    if (y0 + p * 32 >= columns) break;
+    turn_wait(2 + group, 128);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int i = 0; i < 2; i++) put_shared(place(j * 8 + lane % 4 * 2 + i, pair), pack_pair(acc[p * 16 + j * 4 + i], acc[p * 16 + j * 4 + 2 + i], T()));
+    turn_wait(2 + group, 128);
+    uint32_t words[8];
+#pragma unroll
+    for (int l = 0; l < 8; l++) words[l] = get_shared(place(w % 4 * 8 + l, lane));
+#pragma unroll
+    for (int l = 0; l < 8; l++) {
+      const int y = y0 + p * 32 + w % 4 * 8 + l;
+      store_words(c + static_cast<long long>(y) * rows + x, words[l], lane, y < columns ? end - x : 0);
+    }
+  }
+}
+
+// Rows of the tile before `end`. `staging`: 8 KiB of shared memory for each warp group.
+template <class Order, bool TURNED, int BN, class T>
+__device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uint32_t staging, int x0, int end, int rows, int y0, int columns) {
+  const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
+  if constexpr (TURNED && sizeof(T) == 2) {
+    store_turned_16<Order, BN>(c, acc, staging + w / 4 * 8192, x0, end, rows, y0, columns, w, lane);
+  } else {
+    if ((TURNED ? rows : columns) % (16 / static_cast<int>(sizeof(T))) != 0) {
+      if constexpr (TURNED) store_turned_32<Order, BN>(c, acc, staging + w / 4 * 8192, x0, end, rows, y0, columns, w, lane);
+      else if constexpr (sizeof(T) == 4) store_rows_32<Order, BN>(c, acc, staging + w * 2048, x0, end, y0, columns, w, lane);
+      else store_rows_16<Order, BN>(c, acc, staging + w * 2048, x0, end, y0, columns, w, lane);
+      return;
+    }
+#pragma unroll
+    for (int p = 0; p < BN / 32 && y0 + p * 32 < columns; p++) store_columns<Order, TURNED>(c, acc + p * 16, x0 + Order::row(w, lane), end, rows, y0 + p * 32, columns, lane);
+  }
 }
 
 // Adds up the shares that the blocks of a cluster have of one tile, each block a part of it, in the order of the shares. `sums`: the ring's shared memory.
@@ -236,7 +271,7 @@ __device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN /
 #pragma unroll
       for (int i = 0; i < 16; i++) total[i] += f[i];
     }
-    store_columns<Order, TURNED>(c, total, x0 + Order::row(warp, lane), rows, y0 + piece * 32, columns, lane);
+    store_columns<Order, TURNED>(c, total, x0 + Order::row(warp, lane), rows, rows, y0 + piece * 32, columns, lane);
   }
   // No block ends before the others have read what it has.
   cluster_arrive();

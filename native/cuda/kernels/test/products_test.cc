@@ -9,6 +9,7 @@
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
+#include "kernels/matmul/shifted.h"
 #include "kernels/matmul/small.h"
 #include "kernels/matmul/stream.h"
 #include "kernels/matmul/wgmma.h"
@@ -73,6 +74,25 @@ bool long_side() {
               right = right && p.long_m == long_m && int64_t{t.tile} * t.tiles >= length && int64_t{t.tile} * (t.tiles - 1) < length && t.tile % (16 * p.row_groups) == 0 && p.blocks >= 1 && p.blocks <= t.tiles && p.shared <= 227 << 10 &&
                       t.steps * 32 >= k * bytes && t.pitch_w % 32 == 16 && t.x_at >= up(few, 16) * 16 * t.pitch_w && t.out_at >= t.x_at + lines * t.pitch_x && t.stage_at >= t.out_at + results && p.shared >= t.stage_at + raw &&
                       p.shared >= t.x_at + few * k * bytes && t.x_at % 128 == 0 && t.out_at % 128 == 0 && t.stage_at % 128 == 0 && (!p.k_contiguous || t.pitch_x % 32 == 16) && (p.k_contiguous || t.pitch_x >= t.tile * bytes);
+            }
+  return right;
+}
+
+// Tiles of a large operand that is not copied are those of its kernels, and shares of k cover it once. The operand's rows start off 16 bytes.
+bool shifted_side() {
+  bool right = true;
+  for (const int m : {33, 64, 83, 257, 4095, 85'070, 730'969})
+    for (const int n : {35, 83, 128, 275, 4097, 52'307})
+      for (const int k : {34, 129, 2048, 6169, 30'872})
+        for (const int layout : {0, 1, 2, 3})
+          for (const int64_t batch : {1, 17})
+            for (const int64_t bytes : {2, 4}) {
+              const ProductShape s = {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0};
+              if (!shifted_pays(s, bytes)) continue;
+              const ShiftedPlan p = shifted_plan(132, bytes, s);
+              const int64_t steps = up(k * bytes, 128);
+              right = right && (p.columns == 64 || p.columns == 128 || p.columns == 256) && p.tile_rows % 8 == 0 && p.tile_rows >= 8 && p.tile_rows <= shifted_rows && shifted_shared_bytes(p.columns) <= 227 << 10 &&
+                      up(steps, p.splits) * (p.splits - 1) < steps && !(shifted_x_is_b(s, bytes) ? rows_aligned_b(s, bytes) : rows_aligned_a(s, bytes));
             }
   return right;
 }
@@ -186,6 +206,10 @@ void products() {
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
+  expect(shifted_side(), "tiles of an operand with rows off 16 bytes are as kernels are built");
+  expect(shifted_pays({1, 8192, 83, 6169, false, false}, 4) && shifted_pays({1, 83, 85'070, 2048, true, false}, 2) && shifted_pays({17, 117, 52'114, 129, false, false}, 2) && !shifted_pays({1, 4095, 4095, 4095, false, false}, 2) &&
+             !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
+         "a large operand with rows off 16 bytes and few uses of each element is read as it lies");
   expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
   const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, bytes, s).row_groups; };
   expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,

@@ -1,0 +1,57 @@
+// Products of a large operand whose rows do not start on 16 bytes (shifted.cuh). Pure; see products_test.cc.
+#pragma once
+#include "shape.h"
+#include "shifted_task.h"
+
+namespace opscope::cuda {
+
+struct ShiftedPlan {
+  int columns;     // of a tile, as kernels are built
+  int tile_rows;   // of X, up to shifted_rows
+  int64_t splits;  // of k
+};
+
+// Stages of the ring, 128 bytes for each row that a warp stores through shared memory, and what aligns the ring.
+constexpr unsigned shifted_shared_bytes(int columns) { return static_cast<unsigned>(shifted_stages(columns) * (shifted_stage + columns * 128) + shifted_rows * 128 + 1024); }
+
+// Whether B is X, the operand that is read as it lies: the larger one of those whose rows do not start on 16 bytes.
+inline bool shifted_x_is_b(const ProductShape& s, int64_t element_bytes) {
+  return rows_aligned_a(s, element_bytes) || (!rows_aligned_b(s, element_bytes) && s.n * s.batch > s.m * s.batch_a);
+}
+
+// Bounds are where it was faster than copies of X, and than matmul_long, on an H200 (NOTES.md).
+inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
+  constexpr int least_few = 33, most_few_16 = 128, most_few_tf32 = 1024, least_ratio = 4;  // the other side of the result
+  constexpr int least_k = 33, most_turned = 65'535;
+  constexpr double least_bytes_16 = 8e6, least_bytes_tf32 = 2e6;  // of X
+  if (rows_aligned_a(s, element_bytes) && rows_aligned_b(s, element_bytes)) return false;
+  const bool x_is_b = shifted_x_is_b(s, element_bytes);
+  const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
+  const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);
+  return few >= least_few && few <= (element_bytes == 4 ? most_few_tf32 : most_few_16) && x >= least_ratio * few && s.k >= least_k && bytes >= (element_bytes == 4 ? least_bytes_tf32 : least_bytes_16) && s.batch <= most_turned && up(s.k, 32) <= most_turned;
+}
+
+// Costs in ns.
+inline ShiftedPlan shifted_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
+  const bool x_is_b = shifted_x_is_b(s, element_bytes);
+  const int x = x_is_b ? s.n : s.m, y = x_is_b ? s.m : s.n;
+  const int64_t steps = up(s.k * element_bytes, 128);
+  const double results = static_cast<double>(s.batch) * x * y;
+  ShiftedPlan best = {};
+  double least = 0;
+  for (const int columns : {64, 128, 256}) {
+    for (int rows = shifted_rows; rows >= 48; rows -= 8) {
+      const int64_t tiles = s.batch * up(x, rows) * up(y, columns), most = k_splits(sm_count, tiles, steps, 4);
+      for (const int64_t splits : {int64_t{1}, most}) {
+        const auto waves = static_cast<double>(up(tiles * splits, sm_count)), each = static_cast<double>(up(steps, splits));
+        const double stage = std::max(columns * 2.4, (rows * 144 + columns * 128) / 70.0), end = 600 + columns * rows * static_cast<double>(splits > 1 ? 4 : element_bytes) / 20;
+        const double cost = waves * (each * stage + end) + (splits > 1 ? 1400 + 8e-4 * static_cast<double>(splits) * results : 0);
+        if (least == 0 || cost < least) least = cost, best = {columns, rows, splits};
+      }
+    }
+    if (columns >= y) break;
+  }
+  return best;
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,87 @@
+// The launches of products by wgmma (sm_90a): of operands whose rows start on 16 bytes or are copied so first (matmul_wgmma_<dtype>.cu), and of a large one that is
+// read as it lies (matmul_shifted_<dtype>.cu). Tiles and shares of k: matmul/shape.h, matmul/shifted.h.
+#include <algorithm>
+
+#include "matmul/launch.h"
+#include "matmul/operands.h"
+#include "matmul/wgmma.h"
+#include "matmul/wgmma_launch.h"
+#include "tensor_map.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+// Of tiles of `rows` by `columns`, with stages of `line` elements of k; operands repeat after `batch_x` and `batch_y` products.
+WgmmaTask wgmma_task(const WgmmaShape& s, int rows, int columns, int64_t splits, int64_t line, int64_t batch_x, int64_t batch_y) {
+  const int64_t tiles_x = ceil_div(s.x, rows), tiles_y = ceil_div(s.y, columns), work = s.batch * tiles_x * tiles_y * splits;
+  if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
+  const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
+  WgmmaTask task = {};
+  task.x = s.x, task.y = s.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
+  task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, splits));
+  task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x);
+  task.splits = divisor(splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
+  task.batches_x = divisor(batch_x), task.batches_y = divisor(batch_y);
+  return task;
+}
+
+}  // namespace
+
+void launch_shifted(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const bool x_is_b = shifted_x_is_b(s, bytes);
+  const ShiftedPlan plan = shifted_plan(p.device.sm_count, bytes, s);
+  const Operand x = x_is_b ? right(product) : left(product);
+  Operand y = x_is_b ? left(product) : right(product), none = {};
+  const bool k_x = x_is_b ? s.trans_b : !s.trans_a;
+  bool k_y = x_is_b ? !s.trans_a : s.trans_b, copied = false;
+  if (p.spec.dtype == Dtype::tf32 && !k_y) turn(p, y), k_y = copied = true;
+  copied = space(p, y, none) || copied;
+  const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
+  const WgmmaShape shape = {s.batch, x_is_b ? s.n : s.m, x_is_b ? s.m : s.n, s.k};
+  const WgmmaTask task = wgmma_task(shape, plan.tile_rows, plan.columns, plan.splits, line, x.batch, y.batch);
+  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_y ? static_cast<unsigned>(plan.columns) : line);
+  const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
+  const unsigned shared = shifted_shared_bytes(plan.columns);
+  const std::string module = "matmul_shifted_" + p.dtype();
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.columns) + (x_is_b ? "_b" : "_a") + (k_x ? "_k" : "_l") + (k_y ? "_k" : "_l"), shared);
+  Launch& launch = p.launch(f, {std::min(task.work, p.device.sm_count)}, 384, shared, x.address, map_y, product.c, shares, task, plan.tile_rows);
+  if (copied) launch.early(p.device);
+  launch_join(p, shares, product.c, product.results(), plan.splits);
+}
+
+void launch_wgmma(Planner& p, const Product& product) {
+  ProductShape s = product.s;
+  Operand a = left(product), b = right(product);
+  const bool tf32 = p.spec.dtype == Dtype::tf32;
+  bool copied = false;
+  if (tf32 && s.trans_a && !s.trans_b) {
+    // One has K contiguous (matmul_wgmma_tf32.cu): the smaller one is turned.
+    copied = true;
+    if (s.m <= s.n) turn(p, a), s.trans_a = false;
+    else turn(p, b), s.trans_b = true;
+  }
+  copied = space(p, a, b) || copied;
+  // Of tf32, the operand without K contiguous is X.
+  const bool turned = tf32 && !s.trans_a && !s.trans_b;
+  const Operand &x = turned ? b : a, &y = turned ? a : b;
+  const bool k_rows_x = turned || s.trans_a, k_rows_y = !turned && !s.trans_b;
+  const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
+  const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
+  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
+  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(plan.rows));
+  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(plan.columns));
+  const CUdeviceptr shares = plan.joined ? 0 : shares_of(p, product.results(), plan.splits);
+  WgmmaTask task = wgmma_task(shape, plan.rows, plan.columns, plan.splits, line, x.batch, y.batch);
+  task.joined = plan.joined;
+  const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
+  const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  Launch& launch = p.launch(f, {plan.joined ? task.work : std::min(task.work, p.device.sm_count)}, threads, shared, map_x, map_y, product.c, shares, task);
+  if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
+  if (copied) launch.early(p.device);
+  if (!plan.joined) launch_join(p, shares, product.c, product.results(), plan.splits);
+}
+
+}  // namespace opscope::cuda
