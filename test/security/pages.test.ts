@@ -51,8 +51,9 @@ describe('content security policy', () => {
       const foreign = Object.assign(document.createElement('script'), { src: 'data:text/javascript,window.foreignRan=true' })
       document.head.append(foreign)
       const host = document.createElement('div')
-      host.innerHTML = '<img src="x" onerror="window.handlerRan = true">'
+      host.innerHTML = '<button onclick="window.handlerRan = true"></button>'
       document.body.append(host)
+      host.querySelector('button')!.click()
       // The policy says so of each: none of them runs after that.
       await all
       host.remove()
