@@ -203,6 +203,11 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
 #pragma unroll
     for (int i = 0; i < BN / 2; i++) acc[i] = 0;
     int previous = -1;
+    // One lane arrives for its warp, whose others have read the stage as well.
+    const auto leave = [&](int used) {
+      __syncwarp();
+      if (used >= 0 && lane == 0) barrier_arrive(empty + 8 * used);
+    };
     // Fragments of the next stage are read while the products of this one run.
     uint32_t even[16], odd[16];
     const auto multiply = [&](uint32_t(&f)[16], uint32_t(&before)[16]) {
@@ -220,7 +225,7 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
       wgmma_commit();
       wgmma_wait<1>();
       settle(before);
-      if (previous >= 0 && lane == 0) barrier_arrive(empty + 8 * previous);
+      leave(previous);
       previous = stage;
       advance();
     };
@@ -235,7 +240,7 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
     wgmma_wait<0>();
     settle(even);
     settle(odd);
-    if (previous >= 0 && lane == 0) barrier_arrive(empty + 8 * previous);
+    leave(previous);
     settle(acc);
     const long long results = static_cast<long long>(s.x) * s.y;
     if (splits > 1) store_tile<Neighbours, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, x0, end, s.x, at.y * BN, s.y);
