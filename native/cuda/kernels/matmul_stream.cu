@@ -139,22 +139,7 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a, const StreamTask&
 #pragma unroll
       for (int r = 0; r < 4; r++) warp_sums[(warp * 16 + g + r / 2 * 8) * (S + 1) + j * 8 + q * 2 + r % 2] = sums[j][r];
     __syncthreads();
-    // Neighbouring threads have what lies together in the output.
-    const bool rows_first = a.out_few != 1;
-    const auto row_of = [&](int e) { return rows_first ? e % across : e / S; };
-    const auto few_of = [&](int e) { return rows_first ? e / across : e % S; };
-    const auto place = [&](int e) {
-      const long long i = first + row_of(e);
-      return i < rows_alike && few_of(e) < a.few ? (residue + t.period * i) * a.out_length + static_cast<long long>(few_of(e)) * a.out_few : -1ll;
-    };
-    const Results<T, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x / t.blocks), across * S, place};
-    for (int e = threadIdx.x; e < across * S; e += THREADS) {
-      float total = 0;
-      for (int w = 0; w < ways; w++) total += warp_sums[(w * across + row_of(e)) * (S + 1) + few_of(e)];
-      results.give(e, total);
-    }
-    __syncthreads();
-    results.add_up(reinterpret_cast<float4*>(warp_sums));
+    give_rows<S, T>(a, t, warp_sums, batch, across, ways, first, rows_alike, residue);
   }
 }
 

@@ -102,22 +102,7 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a, const StreamTask&
         if (s % 4 == q) warp_sums[(warp * 32 + r * 8 + g) * (S + 1) + s] = total;
       }
     __syncthreads();
-    // Neighbouring threads have what lies together in the output.
-    const bool rows_first = a.out_few != 1;
-    const auto row_of = [&](int e) { return rows_first ? e % across : e / S; };
-    const auto few_of = [&](int e) { return rows_first ? e / across : e % S; };
-    const auto place = [&](int e) {
-      const long long i = first + row_of(e);
-      return i < rows_alike && few_of(e) < a.few ? (residue + t.period * i) * a.out_length + static_cast<long long>(few_of(e)) * a.out_few : -1ll;
-    };
-    const Results<f32, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x / t.blocks), across * S, place};
-    for (int e = threadIdx.x; e < across * S; e += THREADS) {
-      float total = 0;
-      for (int w = 0; w < ways; w++) total += warp_sums[(w * across + row_of(e)) * (S + 1) + few_of(e)];
-      results.give(e, total);
-    }
-    __syncthreads();
-    results.add_up(reinterpret_cast<float4*>(warp_sums));
+    give_rows<S, f32>(a, t, warp_sums, batch, across, ways, first, rows_alike, residue);
   }
 }
 

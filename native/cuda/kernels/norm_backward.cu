@@ -6,6 +6,7 @@
 #include "norm_backward.h"
 #include "common/early.cuh"
 #include "common/fetch.cuh"
+#include "common/reduce.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -17,15 +18,6 @@ __device__ __forceinline__ void group_sync(int group, int threads) {
   __syncwarp();
   asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "r"(threads) : "memory");
 #endif
-}
-
-__device__ __forceinline__ float2 sum_of_warp(float2 v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
-    v.x += __shfl_xor_sync(0xffffffffu, v.x, offset);
-    v.y += __shfl_xor_sync(0xffffffffu, v.y, offset);
-  }
-  return v;
 }
 
 // `threads` of a group. parts: [gridDim.x][2][dim], the sums of each block for weight and bias. Shared memory: 64 pairs of sums, then S rows of grad and of x for

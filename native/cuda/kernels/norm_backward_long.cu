@@ -1,6 +1,7 @@
 // Gradients of layer_norm and rms_norm of few long rows (rows/norm_long.h): norm_backward_long_<layer|rms>_<t>_sums takes the sums of the rows, a block for each chunk of each, and
 // norm_backward_long_<layer|rms>_<t>, by columns, all gradients. Single elements: rows start anywhere, and few of them are no work beside two launches.
 #include "common/early.cuh"
+#include "common/reduce.cuh"
 #include "common/vec.cuh"
 #include "rows/norm_long.h"
 
@@ -9,15 +10,6 @@ namespace {
 using opscope::cuda::norm_long_threads;
 using opscope::cuda::norm_long_tokens;
 using opscope::cuda::NormLongArguments;
-
-__device__ __forceinline__ float2 sum_of_warp(float2 v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
-    v.x += __shfl_xor_sync(0xffffffffu, v.x, offset);
-    v.y += __shfl_xor_sync(0xffffffffu, v.y, offset);
-  }
-  return v;
-}
 
 template <bool CENTERED, class T>
 struct Rows {

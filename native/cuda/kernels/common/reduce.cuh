@@ -16,6 +16,16 @@ __device__ __forceinline__ V warp_reduce(V v, Op op) {
   return v;
 }
 
+// Two sums at a time.
+__device__ __forceinline__ float2 sum_of_warp(float2 v) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    v.x += __shfl_xor_sync(0xffffffffu, v.x, offset);
+    v.y += __shfl_xor_sync(0xffffffffu, v.y, offset);
+  }
+  return v;
+}
+
 // Every thread gets the result. `scratch` holds 32 values; two calls in a row need different scratch.
 template <class V, class Op>
 __device__ __forceinline__ V block_reduce(V v, V identity, V* scratch, Op op) {

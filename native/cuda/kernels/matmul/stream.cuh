@@ -2,6 +2,7 @@
 #pragma once
 #include "../common/mma.cuh"
 #include "../common/reduce.cuh"
+#include "sizes.h"
 #include "skinny.h"
 #include "stream_task.h"
 
@@ -91,3 +92,25 @@ struct FewRaw {
     return *reinterpret_cast<const T*>(raw + (along_k ? s * pitch : 0) + behind + element * static_cast<int>(sizeof(T)));
   }
 };
+
+// What a block has of rows of a long matrix with k contiguous goes out: sums of `across` rows from `first` of those alike on, times S of the short side, as warps left them in `warp_sums`, [ways][across]
+// and a word behind each S, `ways` of which have parts of the same k. Row i of those alike is row residue + period * i.
+template <int S, class T>
+__device__ __forceinline__ void give_rows(const SkinnyArguments& a, const StreamTask& t, float* warp_sums, int batch, int across, int ways, long long first, long long rows_alike, int residue) {
+  // Neighbouring threads have what lies together in the output.
+  const bool rows_first = a.out_few != 1;
+  const auto row_of = [&](int e) { return rows_first ? e % across : e / S; };
+  const auto few_of = [&](int e) { return rows_first ? e / across : e % S; };
+  const auto place = [&](int e) {
+    const long long i = first + row_of(e);
+    return i < rows_alike && few_of(e) < a.few ? (residue + t.period * i) * a.out_length + static_cast<long long>(few_of(e)) * a.out_few : -1ll;
+  };
+  const Results<T, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x / t.blocks), across * S, place};
+  for (int e = threadIdx.x; e < across * S; e += opscope::cuda::stream_warps * 32) {
+    float total = 0;
+    for (int w = 0; w < ways; w++) total += warp_sums[(w * across + row_of(e)) * (S + 1) + few_of(e)];
+    results.give(e, total);
+  }
+  __syncthreads();
+  results.add_up(reinterpret_cast<float4*>(warp_sums));
+}
