@@ -208,8 +208,6 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
       __syncwarp();
       if (used >= 0 && lane == 0) barrier_arrive(empty + 8 * used);
     };
-    // Fragments of the next stage are read while the products of this one run.
-    uint32_t even[16], odd[16];
     const auto multiply = [&](uint32_t(&f)[16], uint32_t(&before)[16]) {
       const uint32_t y = base + stage * BYTES + SHIFTED_BYTES;
       barrier_wait(full + 8 * stage, phase);
@@ -229,17 +227,7 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
       previous = stage;
       advance();
     };
-#pragma unroll
-    for (int i = 0; i < 16; i++) odd[i] = 0;
-    int step = 0;
-    for (; step + 1 < steps; step += 2) {
-      multiply(even, odd);
-      multiply(odd, even);
-    }
-    if (step < steps) multiply(even, odd);
-    wgmma_wait<0>();
-    settle(even);
-    settle(odd);
+    by_turns(steps, multiply);
     leave(previous);
     settle(acc);
     const long long results = static_cast<long long>(s.x) * s.y;

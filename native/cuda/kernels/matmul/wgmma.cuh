@@ -57,6 +57,23 @@ __device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, 
   }
 }
 
+// `steps` products of fragments in registers, by multiply(its fragments, those of the product before): they are read while the product before runs. All are done after it.
+template <class Multiply>
+__device__ __forceinline__ void by_turns(int steps, const Multiply& multiply) {
+  uint32_t even[16], odd[16];
+#pragma unroll
+  for (int i = 0; i < 16; i++) odd[i] = 0;
+  int step = 0;
+  for (; step + 1 < steps; step += 2) {
+    multiply(even, odd);
+    multiply(odd, even);
+  }
+  if (step < steps) multiply(even, odd);
+  wgmma_wait<0>();
+  settle(even);
+  settle(odd);
+}
+
 #endif
 
 // TX, TY: rows of X and Y are not contiguous in K. REGISTERS: tf32 whose X has TX, read by the threads; else wgmma reads both from shared memory.
@@ -125,8 +142,6 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
       if (previous >= 0 && threadIdx.x % (REGISTERS ? 32 : 128) == 0) barrier_arrive(empty + 8 * previous);
     };
     if constexpr (REGISTERS) {
-      // Fragments of the next stage are read while the products of this one run.
-      uint32_t even[16], odd[16];
       const auto multiply = [&](uint32_t(&fragments)[16], uint32_t(&before)[16]) {
         const uint32_t x = base + stage * BYTES, y = x + X_BYTES;
         barrier_wait(full + 8 * stage, phase);
@@ -141,17 +156,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
         previous = stage;
         advance();
       };
-#pragma unroll
-      for (int i = 0; i < 16; i++) odd[i] = 0;
-      int step = 0;
-      for (; step + 1 < steps; step += 2) {
-        multiply(even, odd);
-        multiply(odd, even);
-      }
-      if (step < steps) multiply(even, odd);
-      wgmma_wait<0>();
-      settle(even);
-      settle(odd);
+      by_turns(steps, multiply);
     } else {
       for (int step = 0; step < steps; step++, advance()) {
         const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + X_BYTES;
