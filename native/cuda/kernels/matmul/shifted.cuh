@@ -156,7 +156,7 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
   if (threadIdx.x == 0) prefetch_map(&map_y);
   if (threadIdx.x < S) {
     barrier_init(full + 8 * threadIdx.x, 1 + 128);
-    barrier_init(empty + 8 * threadIdx.x, GROUPS * 4);
+    barrier_init(empty + 8 * threadIdx.x, GROUPS * 128);
     fence_shared_for_async();
   }
   __syncthreads();
@@ -203,10 +203,9 @@ __device__ __forceinline__ void shifted(const T* x, const TensorMap& map_y, T* c
 #pragma unroll
     for (int i = 0; i < BN / 2; i++) acc[i] = 0;
     int previous = -1;
-    // One lane arrives for its warp, whose others have read the stage as well.
+    // Every lane arrives: each has read the stage, and racecheck follows no lane that another arrives for.
     const auto leave = [&](int used) {
-      __syncwarp();
-      if (used >= 0 && lane == 0) barrier_arrive(empty + 8 * used);
+      if (used >= 0) barrier_arrive(empty + 8 * used);
     };
     const auto multiply = [&](uint32_t(&f)[16], uint32_t(&before)[16]) {
       const uint32_t y = base + stage * BYTES + SHIFTED_BYTES;
