@@ -1,8 +1,10 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
 //   matmul_few      few multiplications
+//   matmul_deep     few results and a long k
 //   matmul_narrow   m or n of a few elements and a short k
 //   matmul_stream, matmul_stream_f32  m or n of a few elements, and a large operand whose rows other kernels do not read as fast
 //   matmul_skinny   m or n of a few elements
+//   matmul_slim_f32  f32 with m or n of up to 64
 //   matmul_short    f16, bf16 and tf32 with a short k and a large result
 //   matmul_short_f32  f32 with a short k, and tf32 with up to 4 of it
 //   matmul_shallow  f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
@@ -19,6 +21,7 @@
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
+#include "matmul/deep.h"
 #include "matmul/each.h"
 #include "matmul/f32.h"
 #include "matmul/few.h"
@@ -154,18 +157,25 @@ void plan(Planner& p) {
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool tf32 = p.spec.dtype == Dtype::tf32;
+  const DeepPlan deep = deep_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, s);
   const LongPlan long_side = long_plan(p.device.sm_count, bytes, s);
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   const StreamPlan stream = stream_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
-  if (p.spec.dtype != Dtype::f32 && is_short(bytes, s)) launch_short(p, s);
+  const SlimPlan slim = slim_plan(p.device.sm_count, s);
+  const bool slims = p.spec.dtype == Dtype::f32 && slim.few > 0;
+  if (deep.x > 0) launch_deep(p, s, deep);
+  else if (p.spec.dtype != Dtype::f32 && is_short(bytes, s)) launch_short(p, s);
   else if (bytes == 4 && is_short_f32(s, tf32)) launch_short_f32(p, s);
   else if (stream.vectors > 0) launch_stream(p, s, stream);
+  else if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) launch_slim(p, s, slim);
   else if (narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) launch_narrow(p, s, narrow);
+  else if (p.spec.dtype != Dtype::f32 && is_short(bytes, s, true)) launch_short(p, s);
+  else if (slims) launch_slim(p, s, slim);
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
   else if (bytes == 2 && is_shallow_16(s)) launch_shallow(p, s);
   else if (is_each(s, bytes)) launch_each(p, s);
-  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0 && !shifted_pays(s, bytes)) launch_long(p, long_side);
+  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0 && (s.k <= 80 || !shifted_pays(s, bytes))) launch_long(p, long_side);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 

@@ -1,4 +1,5 @@
-// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny and matmul_stream (matmul.plan.cc says which when).
+// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny, matmul_deep and matmul_stream (matmul.plan.cc says which when).
+#include "matmul/deep.h"
 #include "matmul/launch.h"
 #include "matmul/narrow.h"
 #include "matmul/skinny.h"
@@ -59,6 +60,31 @@ void launch_skinny(Planner& p, const ProductShape& s) {
     a.counters = p.workspace(cells * 4);
   }
   p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
+}
+
+void launch_deep(Planner& p, const ProductShape& s, const DeepPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.share = plan.share;
+  const int64_t results = s.batch * s.m * s.n;
+  const bool joins = plan.splits > 1 && !plan.counted;
+  if (joins) a.shares = shares_of(p, results, plan.splits);
+  if (plan.splits > 1 && plan.counted) a.shares = p.workspace(s.batch * plan.splits * plan.results * 4), a.counters = p.workspace(s.batch * 4);
+  const auto part = [](int side, bool wide) { return std::to_string(side) + (wide ? "v" : "e"); };
+  const std::string kernel = "matmul_deep_" + scalar_dtype(p) + "_" + part(plan.x, plan.wide_x) + "_" + part(plan.y, plan.wide_y);
+  p.launch(p.kernel_in("matmul_deep", kernel, plan.shared), {s.batch, plan.splits}, deep_threads, static_cast<unsigned>(plan.shared), a, plan.task);
+  if (joins) launch_join(p, a.shares, a.out, results, plan.splits);
+}
+
+void launch_slim(Planner& p, const ProductShape& s, const SlimPlan& plan) {
+  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+  a.share = plan.share;
+  a.tiles = plan.sides.tiles;
+  const int64_t results = s.batch * s.m * s.n;
+  a.shares = shares_of(p, results, plan.splits);
+  const unsigned shared = slim_shared(plan.few, plan.few_k, plan.sides.k_contiguous);
+  const std::string kernel = "matmul_slim_f32_" + std::to_string(plan.few) + "_" + (plan.few_k ? "n" : "t") + (plan.sides.k_contiguous ? "n" : "t");
+  p.launch(p.kernel_in("matmul_slim_f32", kernel, shared), {plan.sides.tiles * s.batch, plan.splits}, slim_threads, shared, a, plan.task);
+  launch_join(p, a.shares, a.out, results, plan.splits);
 }
 
 void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan) {

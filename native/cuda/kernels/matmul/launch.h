@@ -1,8 +1,10 @@
 // The launches of a product for other operations that are one (matmul.plan.cc).
 #pragma once
 #include "../plan.h"
+#include "deep.h"
 #include "narrow.h"
 #include "shape.h"
+#include "slim.h"
 #include "stream.h"
 
 namespace opscope::cuda {
@@ -16,6 +18,8 @@ inline std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype
 // A long matrix and a few vectors (matmul_skinny.plan.cc).
 void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan);
 void launch_skinny(Planner& p, const ProductShape& s);
+void launch_deep(Planner& p, const ProductShape& s, const DeepPlan& plan);
+void launch_slim(Planner& p, const ProductShape& s, const SlimPlan& plan);
 void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan);
 
 // f32 sums of `splits` shares of `elements` results; 0 where there is one share, which goes to the output itself.

@@ -5,7 +5,7 @@
 
 namespace opscope::cuda {
 
-constexpr int most_narrow = 32, most_narrow_16 = 16;  // of the short side, in f32 and in 16 bits
+constexpr int most_narrow = 32, most_narrow_16 = 32;  // of the short side, in f32 and in 16 bits
 
 struct NarrowPlan {
   SkinnyPlan sides;       // but for tiles and shares
@@ -24,8 +24,8 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const Product
   const bool rows = p.sides.k_contiguous;
   // More of the short side than matmul_skinny takes: long matrices that tensor cores cannot read as they lie.
   const bool many = few > (element_bytes == 4 ? most_vectors : 4);
-  constexpr int64_t least_length = 16'384;
-  if (many && (length * s.batch < least_length || (element_bytes == 2 && (s.n < s.m ? rows_aligned_a(s, 2) : rows_aligned_b(s, 2))))) return p;
+  const int64_t least_length = element_bytes == 4 ? 16'384 : 2048;
+  if (many && (length * s.batch < least_length || (element_bytes == 2 && !rows && (s.n < s.m ? rows_aligned_a(s, 2) : rows_aligned_b(s, 2))))) return p;
   if (many && !rows) p.sides.wide = false;  // as kernels are built
   const int threads = rows ? narrow_row_threads : narrow_column_threads, lanes = !rows && p.sides.wide ? static_cast<int>(16 / element_bytes) : 1;
   int parts = 1;

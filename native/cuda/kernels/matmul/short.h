@@ -23,8 +23,9 @@ inline int short_period(int n, int align) {
   return period;
 }
 
-// Where it was faster than other kernels on an H200 (NOTES.md). A warp's rows are to be worth its columns of b, which 16 bits read an element at a time.
-inline bool is_short(int64_t element_bytes, const ProductShape& s) {
+// Where it was faster than other kernels on an H200 (NOTES.md). A warp's rows are to be worth its columns of b, which 16 bits read an element at a time. `rest`: where matmul_narrow and matmul_stream do not
+// take the product.
+inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = false) {
   const int64_t results = s.batch * s.m * s.n;
   if (s.batch * up(s.n, 32) >= int64_t{1} << 26 || results * element_bytes >= int64_t{1} << 40) return false;
   if (element_bytes == 4) {
@@ -33,10 +34,10 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s) {
     return s.k <= 40 && s.m >= 32 && s.n >= 32 && results >= 1 << 18;
   }
   const bool vectors = s.n % 8 == 0;  // in rows of results
-  if (s.k <= 8) return s.m >= 256 && s.n >= 9 && results >= 1 << 19 && !(vectors && s.n >= 64);
+  if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= 1 << 19 && !(vectors && s.n >= 64);
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return false;
-  if (s.k <= 16) return s.m >= 24 && s.n >= 16 && results >= 300 << 10;
-  return s.k <= 48 && s.m >= 256 && s.n >= 9 && s.n <= 32 && results >= 150 << 10;
+  if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
+  return s.k <= 48 && s.m >= 256 && s.n >= 9 && s.n <= 64 && results >= (s.n > 32 ? 1 << 20 : 150 << 10);
 }
 
 inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
@@ -50,7 +51,7 @@ inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductSh
   p.run = s.n % lanes != 0 && s.n <= (steps <= 3 ? 128 : 64);
   // Of 16 bits, pieces by fewer columns leave room for more warps.
   p.blocks = s.n <= 32 && steps <= 3 ? 4 : (p.run ? s.n <= 64 : steps > 1 || element_bytes == 2) ? 8 : 16;
-  p.steps = steps == 4 ? 5 : steps == 2 && p.blocks != 8 ? 3 : steps;
+  p.steps = steps == 4 ? 5 : steps == 2 && (p.blocks != 8 || element_bytes == 2) ? 3 : steps;
   t.period = 1, t.align = lanes;
   if (!p.run) {
     t.align = static_cast<int>(sector / element_bytes);

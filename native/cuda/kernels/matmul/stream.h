@@ -30,10 +30,11 @@ struct StreamBounds {
 inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_cores, bool k_contiguous, bool aligned, int k) {
   if (k_contiguous) {
     // A block turns the short side for rows that start alike, of which a short matrix has few.
-    if (element_bytes == 2) return aligned ? StreamBounds{0} : few <= 16 ? StreamBounds{8e6, 120, 128} : StreamBounds{25e6, 180, 1000};
+    if (element_bytes == 2) return aligned ? StreamBounds{0} : few == 1 ? StreamBounds{0} : few <= 16 ? StreamBounds{8e6, 120, 128} : StreamBounds{25e6, 180, 1000};
     if (few <= 8 || (few > 16 && (!tensor_cores || aligned))) return {0};
-    return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 200, 128} : StreamBounds{20e6, 100, 128};
+    return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 64, 128} : StreamBounds{20e6, 100, 128};
   }
+  if (few == 1) return aligned || element_bytes == 4 ? StreamBounds{0} : StreamBounds{4e6, 256, 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
@@ -46,7 +47,7 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
 inline bool stream_suits(const ProductShape& s, int64_t element_bytes, bool tensor_cores, bool k_contiguous, bool aligned) {
   constexpr int most = 32, longest_k = 1 << 24, most_batches = 65'535;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
-  if (few < 2 || few > most || s.k > longest_k || s.batch > most_batches) return false;
+  if (few < 1 || few > most || s.k > longest_k || s.batch > most_batches) return false;
   const StreamBounds b = stream_bounds(few, element_bytes, tensor_cores, k_contiguous, aligned, s.k);
   return b.bytes > 0 && s.k >= b.k && length >= b.length && static_cast<double>(s.batch * length * s.k * element_bytes) >= b.bytes;
 }

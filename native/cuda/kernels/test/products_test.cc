@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/matmul/deep.h"
 #include "kernels/matmul/each.h"
 #include "kernels/matmul/f32.h"
 #include "kernels/matmul/long.h"
@@ -10,6 +11,7 @@
 #include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/shifted.h"
+#include "kernels/matmul/slim.h"
 #include "kernels/matmul/small.h"
 #include "kernels/matmul/stream.h"
 #include "kernels/matmul/wgmma.h"
@@ -50,7 +52,7 @@ bool narrow() {
                 const SkinnyPlan& sides = p.sides;
                 const int64_t lanes = 16 / bytes, longest = std::max(s.m, s.n), threads = (sides.k_contiguous ? narrow_row_threads : narrow_column_threads) / p.parts, across = threads * (!sides.k_contiguous && sides.wide ? lanes : 1);
                 right = right && threads >= 32 && across * p.tiles >= longest && across * (p.tiles - 1) < longest && sides.vectors >= std::min(s.m, s.n) && sides.vectors <= (bytes == 4 ? most_narrow : most_narrow_16) && p.shared <= 227 << 10 &&
-                        p.tile_at % 16 == 0 && p.sums_at % 16 == 0 && (!sides.wide || (sides.k_contiguous ? k : longest) % lanes == 0) && (sides.vectors <= (bytes == 4 ? most_vectors : 4) || !sides.wide || (bytes == 4 && sides.k_contiguous));
+                        p.tile_at % 16 == 0 && p.sums_at % 16 == 0 && (!sides.wide || (sides.k_contiguous ? k : longest) % lanes == 0) && (sides.vectors <= (bytes == 4 ? most_vectors : 4) || !sides.wide || sides.k_contiguous);
                 // Rows from any byte of a vector on, with a vector between them where they are whole vectors.
                 if (sides.k_contiguous) right = right && p.sums_at - p.tile_at >= across * (k * bytes + (sides.wide ? 16 : 0)) + (sides.wide ? 0 : 15);
               }
@@ -97,6 +99,55 @@ bool shifted_side() {
   return right;
 }
 
+// Shares of a long sum for few results cover k once, in whole 16-byte pieces, threads have all results, and shared memory holds both operands and what threads add up.
+bool deep() {
+  bool right = true, met = false;
+  for (const int few : {1, 2, 3, 4, 7, 16, 32})
+    for (const int length : {1, 2, 3, 4, 25, 64, 129, 256, 1000, 4097})
+      for (const int k : {129, 1024, 4097, 7951, 131'073, 1 << 24})
+        for (const int64_t batch : {1, 37, 2000})
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4})
+              for (const bool columns : {false, true}) {
+                const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+                const DeepPlan p = deep_plan(132, bytes, bytes == 2 || layout == 3, s);
+                if (p.x == 0) continue;
+                met = true;
+                const DeepTask& t = p.task;
+                const int shorter = std::min(few, length), longer = std::max(few, length);
+                right = right && p.share % t.chunk == 0 && t.chunk * bytes % 16 == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k;
+                right = right && t.groups <= deep_threads && t.groups_x * p.x >= shorter && t.groups / t.groups_x * p.y >= longer && t.groups % t.groups_x == 0 && p.results >= t.groups * p.x * p.y && p.results % 4 == 0;
+                right = right && (!p.wide_x || (shorter % 4 == 0 && !t.x.along_k)) && (!p.wide_y || (longer % 4 == 0 && !t.y.along_k));
+                const auto end_of = [&](const DeepOperand& o, int count) { return o.at + (o.along_k ? (count - 1) * o.pitch + (t.chunk * bytes + 16) : (int64_t{t.chunk} * count * bytes + 16)); };
+                right = right && t.x.at == 0 && end_of(t.x, shorter) <= t.y.at && end_of(t.y, longer) <= t.stage && t.y.at % 16 == 0 && t.stage % 16 == 0 && t.x.pitch % 16 == 0 && t.y.pitch % 16 == 0;
+                right = right && t.x.pitch >= t.chunk * bytes + 16 && t.y.pitch >= t.chunk * bytes + 16 && t.stage * std::min<int64_t>(deep_stages, p.share / t.chunk) <= p.shared && (p.x * p.y + 1) * deep_threads * 4 <= p.shared && p.shared <= 227 << 10;
+              }
+  return right && met;
+}
+
+// Tiles of a slim side have all of it, shares cover k once in whole stages, and vectors are copied where every row starts on one.
+bool slim() {
+  bool right = true, met = false;
+  for (const int few : {1, 5, 16, 17, 23, 32, 33, 61, 64, 65})
+    for (const int length : {100, 129, 1980, 101'404})
+      for (const int k : {16, 31, 64, 1023, 53'371})
+        for (const int64_t batch : {1, 9})
+          for (const int layout : {0, 1, 2, 3})
+            for (const bool columns : {false, true}) {
+              const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+              const SlimPlan p = slim_plan(132, s);
+              if (p.few == 0) continue;
+              met = true;
+              right = right && (p.few == 16 || p.few == 32 || p.few == 64) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
+              right = right && p.sides.tiles * slim_tile >= length && (p.sides.tiles - 1) * slim_tile < length && p.few_k == (columns ? s.trans_b : !s.trans_a);
+              right = right && (p.task.wide_few == 0 || (p.few_k ? k : few) % 4 == 0) && (p.task.wide_long == 0 || (p.sides.k_contiguous ? k : length) % 4 == 0);
+              // Results lie where stages were.
+              const int shared = slim_shared(p.few, p.few_k, p.sides.k_contiguous);
+              right = right && shared <= 226 << 10 && shared >= slim_tile * (p.few + 1) * 4;
+            }
+  return right && met;
+}
+
 // Blocks of a long matrix times a short side cover the long side and k once, and each keeps to rows that start equally far behind 16 bytes.
 bool stream() {
   bool right = true;
@@ -139,10 +190,10 @@ bool short_k() {
             const ShortPlan p = short_plan(132, bytes, s);
             const ShortTask& t = p.task;
             const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, rows = int64_t{16} * t.period;
-            if (!is_short(bytes, s)) continue;
+            if (!is_short(bytes, s, true)) continue;
             const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
-            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || (p.run && either(16, 1));
-            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 3) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
+            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || either(8, 3) || (p.run && either(16, 1));
+            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
             right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
                     t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
             if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (16 * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 48 << 10;
@@ -227,6 +278,8 @@ void products() {
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
          "narrow results of a short k take threads that share nothing");
   expect(short_k(), "warps of products with a short k cover the result once, in whole pieces");
+  expect(deep(), "a long sum for few results covers k once, and shared memory holds its operands");
+  expect(slim(), "tiles of a slim side have all of it, and shares cover k once");
   expect(stream(), "a long matrix times a short side is covered once, by rows that start alike");
   expect(short_plan(132, 2, {1, 65'536, 47, 16, true, true}).run && !short_plan(132, 2, {1, 65'536, 48, 16, true, true}).run && short_plan(132, 2, {1, 8192, 4097, 4, false, false}).task.period == 16 && short_plan(132, 2, {1, 100, 4097, 4, false, false}).task.period == 8 &&
              short_plan(132, 4, {1, 8192, 4096, 4, false, false}).task.period == 1,
