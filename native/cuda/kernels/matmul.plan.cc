@@ -157,10 +157,10 @@ void plan(Planner& p) {
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool tf32 = p.spec.dtype == Dtype::tf32;
-  const DeepPlan deep = deep_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, s);
   const LongPlan long_side = long_plan(p.device.sm_count, bytes, s);
   const NarrowPlan narrow = narrow_plan(p.device.sm_count, bytes, s);
   const StreamPlan stream = stream_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, s);
+  const DeepPlan deep = deep_plan(p.device.sm_count, bytes, p.spec.dtype != Dtype::f32, stream.vectors > 0, s);
   if (launch_few(p, {s, p.input(0), p.input(1), p.output()})) return;
   const SlimPlan slim = slim_plan(p.device.sm_count, s);
   const bool slims = p.spec.dtype == Dtype::f32 && slim.few > 0;
@@ -175,7 +175,7 @@ void plan(Planner& p) {
   else if (is_skinny(s, bytes == 4)) launch_skinny(p, s);
   else if (bytes == 2 && is_shallow_16(s)) launch_shallow(p, s);
   else if (is_each(s, bytes)) launch_each(p, s);
-  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0 && (s.k <= 80 || !shifted_pays(s, bytes))) launch_long(p, long_side);
+  else if (p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && long_side.row_groups > 0 && ((bytes == 2 && s.k <= long_before_shifted) || !shifted_pays(s, bytes))) launch_long(p, long_side);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 

@@ -25,12 +25,10 @@ struct Operand {
   // `n` of k from `first` on, in which 16-byte pieces start.
   __device__ __forceinline__ void load(char* stage, long long first, int n) const {
     const int lines = o.along_k ? count : 1, bytes = n * (o.along_k ? 1 : count) * static_cast<int>(sizeof(T)), across = 1 << o.log2_threads;
-#pragma unroll 1
     for (int line = threadIdx.x >> o.log2_threads; line < lines; line += THREADS >> o.log2_threads) {
       const unsigned long long start = base + (o.along_k ? line * k + first : first * count) * sizeof(T), from = start & ~15ull;
       const int pieces = static_cast<int>(start - from) + bytes;
       const uint32_t to = shared_address(stage + o.at + line * o.pitch);
-#pragma unroll 1
       for (int at = (threadIdx.x & (across - 1)) * 16; at < pieces; at += across * 16)
         copy_async_16(to + at, reinterpret_cast<const void*>(from + at), static_cast<int>(min(16ull, end - (from + at))));
     }
@@ -62,14 +60,6 @@ __device__ __forceinline__ void read(float (&v)[N], const char* from, const int 
   }
 }
 
-// Where result e of a block lies in the output of a product, -1 for none: it is number e / groups of those of group e % groups. Not inlined into each of its uses, as a cold call waits for its code.
-template <int X, bool WIDE_X, int Y, bool WIDE_Y>
-__device__ __noinline__ long long place_of(int e, int groups, int groups_x, int few, int length, int out_few, int out_length) {
-  const int number = e / groups, group = e - number * groups, gy = group / groups_x, gx = group - gy * groups_x;
-  const int sx = element_of<X, WIDE_X>(gx, groups_x, number / Y), sy = element_of<Y, WIDE_Y>(gy, groups / groups_x, number % Y);
-  return number < X * Y && sx < few && sy < length ? static_cast<long long>(sy) * out_length + static_cast<long long>(sx) * out_few : -1ll;
-}
-
 template <class T, int X, bool WIDE_X, int Y, bool WIDE_Y>
 __device__ __forceinline__ void product(const SkinnyArguments& a, const DeepTask& t) {
   extern __shared__ __align__(16) char shared[];
@@ -87,6 +77,7 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const DeepTask
     }
     copy_commit();
   };
+  for (int part = 0; part < STAGES - 1; part++) load(part);
   int before_x[X], before_y[Y];
 #pragma unroll
   for (int i = 0; i < X; i++) before_x[i] = x.before(element_of<X, WIDE_X>(gx, t.groups_x, i));
@@ -94,14 +85,10 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const DeepTask
   for (int j = 0; j < Y; j++) before_y[j] = y.before(element_of<Y, WIDE_Y>(gy, groups_y, j));
   const int step_x = x.step(), step_y = y.step();
   float sum[X][Y] = {};
-#pragma unroll 1
-  for (int part = 1 - STAGES; part < parts; part++) {
-    if (part >= 0) {
-      copy_wait<STAGES - 2>();
-      __syncthreads();
-    }
+  for (int part = 0; part < parts; part++) {
+    copy_wait<STAGES - 2>();
+    __syncthreads();
     load(part + STAGES - 1);
-    if (part < 0) continue;
     const char* stage = shared + part % STAGES * t.stage;
     const int count = way < ways ? size_of(part) : 0;
 #pragma unroll 4
@@ -117,6 +104,7 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const DeepTask
   }
   copy_wait<0>();
   __syncthreads();
+  // Result e is number e / groups of those of group e % groups.
   float* sums = reinterpret_cast<float*>(shared);
 #pragma unroll
   for (int i = 0; i < X; i++)
@@ -124,29 +112,34 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const DeepTask
     for (int j = 0; j < Y; j++) sums[(i * Y + j) * THREADS + threadIdx.x] = sum[i][j];
   __syncthreads();
   const int all = t.groups * X * Y, rounded = (all + 3) / 4 * 4;
-  const auto place = [&](int e) { return place_of<X, WIDE_X, Y, WIDE_Y>(e, t.groups, t.groups_x, a.few, static_cast<int>(a.length), a.out_few, a.out_length); };
+  const auto place = [&](int e) {
+    const int number = e / t.groups, group = e - number * t.groups;
+    const int sx = element_of<X, WIDE_X>(group % t.groups_x, t.groups_x, number / Y), sy = element_of<Y, WIDE_Y>(group / t.groups_x, groups_y, number % Y);
+    return e < all && sx < a.few && sy < a.length ? static_cast<long long>(sy) * a.out_length + static_cast<long long>(sx) * a.out_few : -1ll;
+  };
   const Results<T, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x), rounded, place};
-  // `of` threads add up a result, as many as there are for each.
-  const int of = max(1, min(16, THREADS / all)), at_once = THREADS / of, mine = static_cast<int>(threadIdx.x) % of;
-  float* shares = sums + X * Y * THREADS;
-#pragma unroll 1
-  for (int first = 0; first < rounded; first += at_once) {
-    const int e = first + static_cast<int>(threadIdx.x) / of, number = e / t.groups;
+  // `of` threads, this one number `mine` of them, add up a result.
+  const auto total_of = [&](int e, int mine, int of) {
+    const int number = e / t.groups, group = e - number * t.groups;
     float total = 0;
-    if (e < all) {
-#pragma unroll 4
-      for (int w = mine; w < ways; w += of) total += sums[number * THREADS + w * t.groups + e - number * t.groups];
-    }
-    shares[threadIdx.x] = total;
+    for (int w = mine; w < ways; w += of) total += sums[number * THREADS + w * t.groups + group];
+    return total;
+  };
+  const int of = min(16, THREADS / all);
+  if (of < 2) {
+    for (int e = threadIdx.x; e < rounded; e += THREADS) results.give(e, e < all ? total_of(e, 0, 1) : 0.0f);
+  } else {
+    float* halves = sums + X * Y * THREADS;
+    const int e = static_cast<int>(threadIdx.x) / of, mine = static_cast<int>(threadIdx.x) - e * of;
+    if (e < all) halves[threadIdx.x] = total_of(e, mine, of);
     __syncthreads();
-    if (threadIdx.x < at_once && first + threadIdx.x < rounded) {
-      total = 0;
-#pragma unroll 4
-      for (int i = 0; i < of; i++) total += shares[threadIdx.x * of + i];
-      results.give(first + static_cast<int>(threadIdx.x), total);
+    if (threadIdx.x < rounded) {
+      float total = 0;
+      for (int i = 0; i < of && threadIdx.x < all; i++) total += halves[threadIdx.x * of + i];
+      results.give(static_cast<int>(threadIdx.x), total);
     }
-    __syncthreads();
   }
+  __syncthreads();
   results.add_up(reinterpret_cast<float4*>(shared));
 }
 

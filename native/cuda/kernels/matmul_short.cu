@@ -163,7 +163,7 @@ __device__ __forceinline__ void product(const T* __restrict__ a, const T* __rest
 #define RUN(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, run, true)
 #define BOTH(T, BLOCKS, STEPS) PIECES(T, BLOCKS, STEPS) RUN(T, BLOCKS, STEPS)
 // Those that short_plan asks for where is_short holds.
-#define SHORT_16(T) BOTH(T, 4, 1) BOTH(T, 4, 3) BOTH(T, 8, 1) BOTH(T, 8, 3) RUN(T, 16, 1)
+#define SHORT_16(T) BOTH(T, 4, 1) BOTH(T, 4, 3) BOTH(T, 8, 1) RUN(T, 8, 3) RUN(T, 16, 1)
 SHORT_16(f16)
 SHORT_16(bf16)
 BOTH(tf32, 4, 1) BOTH(tf32, 4, 3) RUN(tf32, 8, 1) BOTH(tf32, 8, 2) BOTH(tf32, 8, 3) BOTH(tf32, 8, 5) BOTH(tf32, 16, 1) RUN(tf32, 16, 3)

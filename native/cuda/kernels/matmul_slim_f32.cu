@@ -97,13 +97,15 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask
     }
     copy_commit();
   };
-#pragma unroll
-  for (int step = 0; step < STAGES - 1; step++) load(step);
   float sum[Y][X] = {};
-  for (int step = 0; step < steps; step++) {
-    copy_wait<STAGES - 2>();
-    __syncthreads();
+#pragma unroll 1
+  for (int step = 1 - STAGES; step < steps; step++) {
+    if (step >= 0) {
+      copy_wait<STAGES - 2>();
+      __syncthreads();
+    }
     load(step + STAGES - 1);
+    if (step < 0) continue;
     const float* stage = shared + step % STAGES * STAGE;
 #pragma unroll 2
     for (int k = 0; k < STEP; k += 4) {

@@ -16,19 +16,25 @@ struct DeepPlan {
   int shared = 0;
 };
 
-// Where it was faster than other kernels on an H200 (NOTES.md). `reads`: what threads read from shared memory for each byte of the operands.
-inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguous, int few, int length, double reads, const ProductShape& s) {
-  constexpr int least_k = 1024, contiguous_k = 20'000, vector_k = 40'000, many_k = 8192, contiguous_length = 16, contiguous_few_length = 64, very_long_k = 1 << 18, aligned_k = 32 << 10;
+// Where it was faster than other kernels on an H200 (NOTES.md). `streams`: whether matmul_stream takes the product; `reads`: what threads read from shared memory for each byte of the operands.
+inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguous, bool streams, int few, int length, double reads, const ProductShape& s) {
+  constexpr int least_k = 1024, very_long_k = 1 << 18;
   if (s.k < least_k) return false;
-  // matmul_skinny reads whole rows of a matrix with k contiguous as fast, where it has enough of them.
-  if (k_contiguous && (s.k < (few == 1 ? vector_k : few < 5 ? contiguous_k : many_k) || (few < 5 && length > (few < 3 ? contiguous_length : contiguous_few_length)))) return false;
+  if (k_contiguous) {
+    // matmul_skinny reads whole rows as fast, where it has enough of them.
+    constexpr int vector_k = 40'000, few_k = 20'000, many_k = 8192;
+    if (few == 1) return s.k >= vector_k && length <= 16 && s.batch == 1;
+    if (few < 5 && (s.k < few_k || length > (few == 2 ? 16 : 64))) return false;
+    if (s.k < many_k) return false;
+  } else if (streams && (length > 64 || s.k < very_long_k)) {
+    return false;
+  }
   if (element_bytes == 4) return !tensor_cores || reads < 1.75;
-  if (few < 5) return true;
-  const bool aligned = rows_aligned_a(s, element_bytes) && rows_aligned_b(s, element_bytes);
-  return aligned ? s.k >= aligned_k && reads <= 2 : reads <= (s.k < very_long_k ? 2.2 : 3.5);
+  // Tensor cores take operands as they lie where rows start on 16 bytes.
+  return few < 5 || (!(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && s.k >= 8192 && reads <= (s.k < very_long_k ? 2.2 : 3.5));
 }
 
-inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores, const ProductShape& s) {
+inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores, bool streams, const ProductShape& s) {
   constexpr int most_few = 32, most_length = 256;
   constexpr int stage_bytes = 12 << 10, line_bytes = 128, least_shared = 8 << 10, room = 227 << 10, reserved = 1 << 10, most_resident = 4;
   DeepPlan p = {skinny_plan(sm_count, element_bytes, s)};
@@ -38,7 +44,8 @@ inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores
   DeepTask& t = p.task;
   const auto built = [](int side) { return side < 3 ? side : 4; };
   const int x = built(few), y = many && (p.sides.k_contiguous || length % 4 != 0) ? 8 : built(length), groups_x = static_cast<int>(up(few, x)), groups = groups_x * static_cast<int>(up(length, y));
-  if (groups > deep_threads || !deep_suits(element_bytes, tensor_cores, p.sides.k_contiguous, few, length, static_cast<double>(groups) * (x + y) / ((few + length) * bytes), s)) return p;
+  const double reads = static_cast<double>(groups) * (x + y) / ((few + length) * bytes);
+  if (groups > deep_threads || !deep_suits(element_bytes, tensor_cores, p.sides.k_contiguous, streams, few, length, reads, s)) return p;
   p.x = x, p.y = y;
   t.groups_x = groups_x, t.groups = groups;
   t.x.along_k = few > 1 && (p.sides.columns_are_few ? s.trans_b : !s.trans_a);

@@ -14,6 +14,9 @@ struct LongPlan {
   int shared;
 };
 
+// Of 16 bits, k up to which matmul_shifted is slower.
+constexpr int long_before_shifted = 80;
+
 // Bounds are where it was faster than other kernels on an H200 (NOTES.md).
 inline LongPlan long_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
   constexpr int least_length = 8 << 10, long_enough = 32 << 10;  // of any product; of tf32 and of a longer k

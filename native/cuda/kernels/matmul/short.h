@@ -37,7 +37,8 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
   if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= 1 << 19 && !(vectors && s.n >= 64);
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return false;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
-  return s.k <= 48 && s.m >= 256 && s.n >= 9 && s.n <= 64 && results >= (s.n > 32 ? 1 << 20 : 150 << 10);
+  // More columns where a is too large to be copied for wgmma.
+  return s.k <= 48 && s.m >= 256 && s.n >= 9 && (s.n <= 32 ? results >= 150 << 10 : s.n < 64 && !vectors && s.batch * s.m * s.k >= 1 << 20);
 }
 
 inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {

@@ -110,7 +110,7 @@ bool deep() {
             for (const int64_t bytes : {2, 4})
               for (const bool columns : {false, true}) {
                 const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
-                const DeepPlan p = deep_plan(132, bytes, bytes == 2 || layout == 3, s);
+                const DeepPlan p = deep_plan(132, bytes, bytes == 2 || layout == 3, false, s);
                 if (p.x == 0) continue;
                 met = true;
                 const DeepTask& t = p.task;
@@ -192,8 +192,8 @@ bool short_k() {
             const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, rows = int64_t{16} * t.period;
             if (!is_short(bytes, s, true)) continue;
             const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
-            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || either(8, 3) || (p.run && either(16, 1));
-            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
+            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || (p.run && (either(8, 3) || either(16, 1)));
+            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 3) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
             right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
                     t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
             if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (16 * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 48 << 10;
