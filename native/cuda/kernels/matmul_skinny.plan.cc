@@ -1,4 +1,4 @@
-// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny, matmul_deep and matmul_stream (matmul.plan.cc says which when).
+// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny, matmul_deep, matmul_slim_f32 and matmul_stream (matmul.plan.cc says which when).
 #include "matmul/deep.h"
 #include "matmul/launch.h"
 #include "matmul/narrow.h"

@@ -19,15 +19,13 @@ struct DeepPlan {
 // Where it was faster than other kernels on an H200 (NOTES.md). `streams`: whether matmul_stream takes the product; `reads`: what threads read from shared memory for each byte of the operands.
 inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguous, bool streams, int few, int length, double reads, const ProductShape& s) {
   constexpr int least_k = 1024, very_long_k = 1 << 18;
-  if (s.k < least_k) return false;
+  if (s.k < least_k || (streams && (length > 64 || s.k < very_long_k))) return false;
   if (k_contiguous) {
     // matmul_skinny reads whole rows as fast, where it has enough of them.
     constexpr int vector_k = 40'000, few_k = 20'000, many_k = 8192;
     if (few == 1) return s.k >= vector_k && length <= 16 && s.batch == 1;
     if (few < 5 && (s.k < few_k || length > (few == 2 ? 16 : 64))) return false;
     if (s.k < many_k) return false;
-  } else if (streams && (length > 64 || s.k < very_long_k)) {
-    return false;
   }
   if (element_bytes == 4) return !tensor_cores || reads < 1.75;
   // Tensor cores take operands as they lie where rows start on 16 bytes.

@@ -20,7 +20,7 @@ inline SlimPlan slim_plan(int sm_count, const ProductShape& s) {
   constexpr int least_few = 5, most_few = 64, least_length = 129, least_k = 16, room = 227 << 10, reserved = 1 << 10;
   SlimPlan p = {skinny_plan(sm_count, 4, s)};
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
-  const double least_products = few > 32 ? 2.5e7 : 1.2e7;
+  const double least_products = few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
   if (few < least_few || few > most_few || length < least_length || s.k < least_k || static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return p;
   p.few = few <= 16 ? 16 : few <= 32 ? 32 : 64;
   p.few_k = p.sides.columns_are_few ? s.trans_b : !s.trans_a;
