@@ -56,7 +56,7 @@ function sortParts(descending: boolean, { rows, length, parts, size, first }: Cu
   const alone = parts === 1
   const written = alone
     ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = i32(e${k}); }`
-    : (k: number) => `if (i${k} < count) { keys_out[base + i${k}] = ${read(`e${k}`)}; places_out[base + i${k}] = begin + e${k}; }`
+    : (k: number) => `if (i${k} < dim(4u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = begin + e${k}; }`
   const targets = alone ? [{ name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }] : [{ name: 'keys_out', type: 'u32', write: true }, { name: 'places_out', type: 'u32', write: true }]
   const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'))}${keyFunctions(descending)}${memoryText(m)}
 ${entry(`  let row = group / dim(2u);
@@ -64,7 +64,7 @@ ${entry(`  let row = group / dim(2u);
   let begin = group % dim(2u) * dim(4u);
   let count = min(dim(4u), dim(1u) - begin);
   let base = row * dim(1u) + begin;
-${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
+${alone ? '' : '  let to = group * dim(4u);\n'}${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
   for (var round = dim(3u); round < 2u; round++) {
     workgroupBarrier();
 ${each((k) => write(`i${k}`, `key${k}`))}
@@ -85,28 +85,27 @@ ${each(written)}`)}`
   return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < PLACE_BITS ? 0 : 1, size, first], rows * parts)
 }
 
-/** Each element of sorted parts to its place in the row, where that is among the first. dims: rows, length, size, first step of a search, first. */
+/** Each element of sorted parts to its place in the row, where that is among the first. dims: rows, length, first. */
 function mergeParts(descending: boolean, { rows, length, parts, size, first }: Cut, to: Sorted): Step {
   const others = (text: (j: number) => string) => numbers(parts - 1).map((j) => `  ${text(j)}`).join('\n')
+  // Of each other part, half of what is left at a time; what stands behind the elements of the last part is in front of nothing.
+  const reaches: number[] = []
+  for (let left = size; left > 1; left -= left >> 1) reaches.push(left >> 1)
   const wgsl = `${header([{ name: 'keys', type: 'u32' }, { name: 'places', type: 'u32' }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }], to.type === 'f16')}${keyFunctions(descending)}
 ${entry(`  let i = group * ${THREADS}u + lane;
-  let row = i / dim(1u);
-  if (row >= dim(0u)) { return; }
-  let column = i % dim(1u);
-  let size = dim(2u);
-  let own = column / size;
+  let row = i / ${parts * size}u;
+  let column = i % ${parts * size}u;
+  if (row >= dim(0u) || column >= dim(1u)) { return; }
+  let own = column / ${size}u;
   let key = keys[i];
-${others((j) => `let part${j} = (own + ${j + 1}u) % ${parts}u; let base${j} = row * dim(1u) + part${j} * size; let count${j} = min(size, dim(1u) - part${j} * size); var ahead${j} = 0u;`)}
-  for (var reach = dim(3u); reach > 0u; reach >>= 1u) {
-${others((j) => `let other${j} = keys[base${j} + min(ahead${j} + reach, count${j}) - 1u];`)}
-${others((j) => `if (ahead${j} + reach <= count${j} && (other${j} < key || (other${j} == key && part${j} < own))) { ahead${j} += reach; }`)}
-  }
-  let rank = column - own * size${numbers(parts - 1).map((j) => ` + ahead${j}`).join('')};
-  if (rank < dim(4u)) {
-    values[row * dim(4u) + rank] = ${storage(to.type, 1)}(value_of(key));
-    indices[row * dim(4u) + rank] = i32(places[i]);
+${others((j) => `let part${j} = select(own + ${j + 1}u, own - ${parts - j - 1}u, own >= ${parts - j - 1}u); let base${j} = row * ${parts * size}u + part${j} * ${size}u; let bound${j} = key + select(0u, 1u, part${j} < own); var at${j} = base${j};`)}
+${[...reaches, 1].map((reach) => others((j) => `at${j} += select(0u, ${reach}u, keys[at${j} + ${reach - 1}u] < bound${j});`)).join('\n')}
+  let rank = column - own * ${size}u${numbers(parts - 1).map((j) => ` + at${j} - base${j}`).join('')};
+  if (rank < dim(2u)) {
+    values[row * dim(2u) + rank] = ${storage(to.type, 1)}(value_of(key));
+    indices[row * dim(2u) + rank] = i32(places[i]);
   }`)}`
-  return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, size, 2 ** Math.floor(Math.log2(size)), first], Math.ceil((rows * length) / THREADS))
+  return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, first], Math.ceil((rows * parts * size) / THREADS))
 }
 
 /** The first of each row of x, where rows are merged. */
@@ -114,5 +113,5 @@ export function sortByParts(descending: boolean, rows: number, length: number, f
   const parts = Math.ceil(length / LONGEST_PART)
   const cut = { rows, length, parts, size: Math.ceil(length / parts), first }
   if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to)] }
-  return { scratchBytes: [4 * rows * length, 4 * rows * length], steps: [sortParts(descending, cut, x, to), mergeParts(descending, cut, to)] }
+  return { scratchBytes: [4 * rows * parts * cut.size, 4 * rows * parts * cut.size], steps: [sortParts(descending, cut, x, to), mergeParts(descending, cut, to)] }
 }

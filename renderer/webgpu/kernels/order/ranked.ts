@@ -1,6 +1,9 @@
 import { THREADS } from '../../wgsl/header'
 import { numbers } from './keys'
 
+/** Where sixteen threads have their base for a digit: beside those of other digits, turned so that threads that write those of a digit meet different banks as well. */
+const baseAt = (sixteen: string, digit: string) => `${sixteen} * 16u + (${digit} ^ (${sixteen} / 2u))`
+
 /** Where a kernel has its counters in workgroup memory: a byte for each thread and half digit; bases, a word for sixteen threads; totals, for 256. */
 export interface Memory {
   declared: string
@@ -52,23 +55,24 @@ ${numbers(16).map((j) => `  ahead += select(0u, ${m.read(m.total(`${j}u`))}, ${j
 
 /**
  * The places r0.. of the `held` elements that a thread has as neighbours, ordered by four bits of each, which `digit` names. Every thread counts in
- * bytes of its own. Ends without a barrier: with an exchange of its own, the next access to it is a write of r0.., which no thread still reads.
+ * bytes of its own; those of the digits are turned by eight words, so that threads beside each other meet different banks. Ends without a barrier: with an exchange of its own, the next access to it is a write of r0.., which no thread still reads.
  */
 export function ranked(digit: (k: number) => string, m: Memory, held: number): string {
   const each = (text: (k: number) => string) => numbers(held).map((k) => `  ${text(k)}`).join('\n')
-  const counter = (k: number) => m.count(`d${k} * 64u + lane / 4u`)
+  const counter = (k: number) => m.count(`d${k} * 64u + ((lane / 4u + d${k} * 8u) & 63u)`)
   return `  for (var w = lane; w < ${4 * THREADS}u; w += ${THREADS}u) { atomicStore(&${m.count('w')}, 0u); }
   workgroupBarrier();
 ${each((k) => `let d${k} = (${digit(k)}) & 15u; let before${k} = (atomicAdd(&${counter(k)}, 1u << (lane % 4u * 8u)) >> (lane % 4u * 8u)) & 255u;`)}
   workgroupBarrier();
   var own = 0u;
-  for (var w = 4u * lane; w < 4u * lane + 4u; w++) {
+  let first_word = lane / 16u * 64u + ((lane % 16u * 4u + lane / 16u * 8u) & 63u);
+  for (var w = first_word; w < first_word + 4u; w++) {
     let through = atomicLoad(&${m.count('w')}) * 0x01010101u;
     atomicStore(&${m.count('w')}, (through << 8u) + own * 0x01010101u);
     own += through >> 24u;
   }
   let ahead = ahead_of(own, lane);
-  ${m.write(m.base('lane'), 'ahead')}
+  ${m.write(m.base(baseAt('(lane % 16u)', '(lane / 16u)')), 'ahead')}
   workgroupBarrier();
-${each((k) => `let r${k} = ${m.read(m.base(`d${k} * 16u + lane / 16u`))} + ((atomicLoad(&${counter(k)}) >> (lane % 4u * 8u)) & 255u) + before${k};`)}`
+${each((k) => `let r${k} = ${m.read(m.base(baseAt('(lane / 16u)', `d${k}`)))} + ((atomicLoad(&${counter(k)}) >> (lane % 4u * 8u)) & 255u) + before${k};`)}`
 }
