@@ -47,9 +47,9 @@ describe('the plans of sort, topk and scatter_add', () => {
   })
 
   it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [4, 8192, 8])
-    expect(steps.map(({ groups }) => groups)).toEqual([16, 1])
-    expect(scratchBytes).toEqual([4 * 4 * 8 * 8])
+    const { steps, scratchBytes } = build('topk', [4, 8192, 300])
+    expect(steps.map(({ groups }) => groups)).toEqual([16, 4])
+    expect(scratchBytes).toEqual([4 * 4 * 512 * 8])
     // Of blocks that are kept whole, the better half of two until one is left.
     expect(build('topk', [4, 20_000, 1500]).steps.map(({ groups }) => groups)).toEqual([40, 20, 12, 8, 4])
     // More than a block: whole rows.
@@ -61,7 +61,25 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect(steps.map(({ groups }) => groups)).toEqual([1048, 1048, 1048, 1048, 4])
     expect(scratchBytes).toEqual([4 * 4 * (3 * 2048 + 1), 4 * 4 * 4 * 3, 8 * 4 * 2048])
     // Little, short rows, and most of a row are sorted.
-    for (const dims of [[1, 262_144, 465], [500, 9000, 20], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
+    for (const dims of [[1, 262_144, 465], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
+  })
+
+  it('select the first of rows that are too many or too short for that in a workgroup each', () => {
+    for (const [rows, cols, k] of [[8192, 8192, 8], [300, 1025, 256], [3000, 50_257, 10], [1, 16_383, 64]] as const)
+      expect(build('topk', [rows, cols, k]), `${rows} x ${cols}`).toMatchObject({ scratchBytes: [], steps: [{ groups: rows }] })
+    for (const dims of [[300, 8192, 257], [4, 8192, 65], [1, 60_000, 8]]) expect(build('topk', dims).steps.length, dims.join(' ')).toBeGreaterThan(1)
+  })
+
+  it('give a thread a whole row where short ones are many', () => {
+    for (const [op, dims] of [['sort', [262_145, 32, 0]], ['sort', [65_536, 9, 1]], ['topk', [70_001, 31, 4]]] as const)
+      expect(build(op, dims), `${op} ${dims.join(' ')}`).toMatchObject({ scratchBytes: [], steps: [{ groups: Math.ceil(dims[0] / 64) }] })
+    for (const dims of [[262_145, 8, 0], [65_535, 32, 0]]) expect(build('sort', dims).steps.map(({ groups }) => groups), dims.join(' ')).toEqual([Math.ceil((dims[0]! * dims[1]!) / THREADS)])
+  })
+
+  it('merge parts in scratch space whose rows end with what stands last', () => {
+    const { steps, scratchBytes } = build('sort', [5, 8192, 0])
+    expect(scratchBytes).toEqual([4 * 5 * 3 * 2731, 4 * 5 * 3 * 2731])
+    expect(steps.map(({ groups }) => groups)).toEqual([15, Math.ceil((5 * 3 * 2731) / THREADS)])
   })
 
   it('add many sources for few rows up in parts, and few for many rows where they belong', () => {

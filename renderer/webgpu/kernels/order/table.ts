@@ -5,7 +5,9 @@ import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } fro
 import { LONGEST_PART, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
+import { isSelectedByRow, selectByRow } from './row-select'
 import { isSelected, selectFirst } from './select'
+import { isShort, sortShort } from './short'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
 const SHORTEST_BITS = 3
@@ -51,9 +53,11 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
+  if (isShort(rows, cols)) return sortShort(descending, rows, cols, first, x, out)
   if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
+  if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)

@@ -1,0 +1,170 @@
+import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import type { Program } from '../types'
+import { keyFunctions, numbers } from './keys'
+import type { Sorted, Source } from './network'
+
+/** Bits of the digits from the top, and counts of one. */
+const DIGIT_BITS = 11
+const BINS = 2 ** DIGIT_BITS
+/** Counts of a thread. */
+const PER_THREAD = BINS / THREADS
+/** Candidates whose keys and places fit where the counts were. */
+const KEPT = BINS / 2
+/** Elements up to which the first elements of all threads say well enough where the first of the row end. */
+const FEW = 64
+/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without. */
+const SHORTEST = 1025
+const MOST_SELECTED = 256
+const MANY_ROWS = 264
+/** Candidates that are compared with each other rather than counted by one more digit. */
+const RANKED = 96
+/** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
+const LONGEST = [[1025, Infinity], [132, 2 ** 17], [32, 2 ** 16], [1, 2 ** 15]] as const
+/** Vectors of a thread, or candidates, that are on their way together. */
+const AT_ONCE = 4
+
+/** Whether a workgroup selects the first of a row. */
+export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
+  length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : MOST_SELECTED)
+
+/** Counts are searched for the bin where they reach \`first\`: its number, what is in front of it, and what is up to its end. */
+const FIND = `var<workgroup> memory: array<atomic<u32>, ${BINS}>;
+var<workgroup> sums: array<u32, ${THREADS}>;
+var<workgroup> tops: array<u32, 16>;
+var<workgroup> found: vec3<u32>;
+var<workgroup> listed: atomic<u32>;
+fn clear(lane: u32) {
+  workgroupBarrier();
+  for (var w = lane; w < ${BINS}u; w += ${THREADS}u) { atomicStore(&memory[w], 0u); }
+  workgroupBarrier();
+}
+fn find(first: u32, before: u32, lane: u32) -> vec3<u32> {
+  workgroupBarrier();
+${numbers(PER_THREAD).map((k) => `  let c${k} = atomicLoad(&memory[lane * ${PER_THREAD}u + ${k}u]);`).join('\n')}
+  sums[lane] = ${numbers(PER_THREAD).map((k) => `c${k}`).join(' + ')};
+  workgroupBarrier();
+  if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
+  workgroupBarrier();
+  var ahead = before;
+  for (var j = 0u; j < lane / 16u; j++) { ahead += tops[j]; }
+  for (var j = lane & 240u; j < lane; j++) { ahead += sums[j]; }
+${numbers(PER_THREAD).map((k) => `  if (ahead < first && ahead + c${k} >= first) { found = vec3<u32>(lane * ${PER_THREAD}u + ${k}u, ahead, ahead + c${k}); }\n  ahead += c${k};`).join('\n')}
+  if (lane == 0u) { atomicStore(&listed, 0u); }
+  return workgroupUniformLoad(&found);
+}
+fn list(key: u32, place: u32) {
+  let at = atomicAdd(&listed, 1u);
+  if (at < ${KEPT}u) { atomicStore(&memory[at], key); atomicStore(&memory[${KEPT}u + at], place); }
+}
+`
+
+/** Where equals of the last key are too many to list, those that stand first in the row: each thread looks at neighbours. */
+const SEARCHED = 8
+const EQUALS = `    for (var start = 0u; start < length && taken < first; start += ${SEARCHED * THREADS}u) {
+      var own = 0u;
+      for (var j = 0u; j < ${SEARCHED}u; j++) {
+        let i = start + lane * ${SEARCHED}u + j;
+        if (i < length && element(base + i) == prefix) { own |= 1u << j; }
+      }
+      sums[lane] = countOneBits(own);
+      workgroupBarrier();
+      if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
+      workgroupBarrier();
+      var rank = taken;
+      for (var j = 0u; j < lane / 16u; j++) { rank += tops[j]; }
+      for (var j = lane & 240u; j < lane; j++) { rank += sums[j]; }
+      for (var j = 0u; j < ${SEARCHED}u; j++) {
+        if ((own & (1u << j)) == 0u) { continue; }
+        if (rank < first) { atomicStore(&memory[rank], prefix); atomicStore(&memory[${KEPT}u + rank], start + lane * ${SEARCHED}u + j); }
+        rank++;
+      }
+      if (lane == 0u) { var all = 0u; for (var j = 0u; j < 16u; j++) { all += tops[j]; } found.x = all; }
+      taken += workgroupUniformLoad(&found).x;
+    }
+`
+
+/**
+ * The first of each row, which a workgroup finds by itself: keys are counted by digits from the top until those up to the digits of the last are
+ * few. These are listed, counted by further digits while they are many, and stand behind as many as are in front of them. Of few, the first key of each thread says
+ * where they end, without counts of the others.
+ */
+export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted): Program {
+  const width = widthFor(length)
+  const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
+  const vectors = length / width
+  // Vectors behind the last one are read again and dropped.
+  const keys = (use: (key: string, place: string) => string) => `  for (var i = lane; i < ${vectors}u; i += ${AT_ONCE * THREADS}u) {
+${numbers(AT_ONCE).map((u) => `    let vector_${u} = x[base / ${width}u + min(i + ${u * THREADS}u, ${vectors - 1}u)];`).join('\n')}
+${numbers(AT_ONCE).map((u) => `    if (i + ${u * THREADS}u < ${vectors}u) {\n${sides.map((side, j) => `      { let key = key_of(f32(vector_${u}${side})); ${use('key', `(i + ${u * THREADS}u) * ${width}u + ${j}u`)} }`).join('\n')}\n    }`).join('\n')}
+  }`
+  const held = numbers(KEPT / THREADS)
+  const few = first <= FEW
+  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }], type === 'f16' || to.type === 'f16')}${keyFunctions(descending)}${FIND}
+fn element(at: u32) -> u32 { return key_of(f32(x[at${width === 4 ? ' / 4u][at % 4u' : ''}])); }
+${entry(`  let row = group;
+  if (row >= dim(0u)) { return; }
+  const length = ${length}u;
+  const first = ${first}u;
+  let base = row * length;
+  var prefix = 0u;
+  var shift = 32u;
+  var ahead = 0u;
+  var count = ${KEPT + 1}u;
+${few ? `  var least = 0xffffffffu;
+${keys((key) => `least = min(least, ${key});`)}
+  clear(lane);
+  atomicAdd(&memory[least >> ${32 - DIGIT_BITS}u], 1u);
+  let end = find(first, 0u, lane).x;
+${keys((key, place) => `if ((${key} >> ${32 - DIGIT_BITS}u) <= end) { list(${key}, ${place}); }`)}
+  workgroupBarrier();
+  if (lane == 0u) { found.x = atomicLoad(&listed); }
+  count = workgroupUniformLoad(&found).x;` : ''}
+  if (count > ${KEPT}u) {
+    loop {
+      let bits = min(shift, ${DIGIT_BITS}u);
+      let next = shift - bits;
+      clear(lane);
+${keys((key) => `if (shift == 32u || (${key} >> (shift & 31u)) == prefix) { atomicAdd(&memory[(${key} >> next) & ((1u << bits) - 1u)], 1u); }`)}
+      let state = find(first, ahead, lane);
+      prefix = (prefix << bits) | state.x;
+      ahead = state.y;
+      count = state.z;
+      shift = next;
+      if (count <= ${KEPT}u || shift == 0u) { break; }
+    }
+    let is_whole = count <= ${KEPT}u;
+${keys((key, place) => `{ let digits = ${key} >> shift; if (digits < prefix || (digits == prefix && is_whole)) { list(${key}, ${place}); } }`)}
+    if (!is_whole) {
+    var taken = ahead;
+    workgroupBarrier();
+${EQUALS}    count = first;
+    shift = 0u;
+    }
+    workgroupBarrier();
+  }
+  while (count > ${Math.max(RANKED, Math.ceil(first * 1.25))}u && shift > 0u) {
+    let bits = min(shift, ${DIGIT_BITS}u);
+    let next = shift - bits;
+${held.map((k) => `    let in_${k} = lane + ${k * THREADS}u < count; let key_${k} = atomicLoad(&memory[lane + ${k * THREADS}u]); let at_${k} = atomicLoad(&memory[${KEPT}u + lane + ${k * THREADS}u]);`).join('\n')}
+    clear(lane);
+${held.map((k) => `    if (in_${k} && (shift == 32u || (key_${k} >> (shift & 31u)) == prefix)) { atomicAdd(&memory[(key_${k} >> next) & ((1u << bits) - 1u)], 1u); }`).join('\n')}
+    let state = find(first, ahead, lane);
+    prefix = (prefix << bits) | state.x;
+    ahead = state.y;
+    count = state.z;
+    shift = next;
+${held.map((k) => `    if (in_${k} && (key_${k} >> shift) <= prefix) { list(key_${k}, at_${k}); }`).join('\n')}
+    workgroupBarrier();
+  }
+  for (var i = lane; i < count; i += ${THREADS}u) {
+    let key = atomicLoad(&memory[i]);
+    let place = atomicLoad(&memory[${KEPT}u + i]);
+    var rank = 0u;
+    for (var j = 0u; j < count; j += ${AT_ONCE}u) {
+${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&memory[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&memory[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
+${numbers(AT_ONCE).map((u) => `      rank += select(0u, 1u, j + ${u}u < count && (other_${u} < key || (other_${u} == key && at_${u} < place)));`).join('\n')}
+    }
+    if (rank < first) { values[row * first + rank] = ${storage(to.type, 1)}(value_of(key)); indices[row * first + rank] = i32(place); }
+  }`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [x, to.values, to.places], [rows], rows)] }
+}
