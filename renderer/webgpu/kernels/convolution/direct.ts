@@ -33,6 +33,11 @@ export interface DirectPlan {
 const FEW_GROUPS = 132
 const LEAST_SHARED = 16
 
+/** Positions of workgroups whose neighbours read whole sectors of memory, elements that are worth fewer of them, and words of the parts that a thread waits for at most. */
+const NARROW = [32, 16, 8]
+const MUCH = 2 ** 20
+const MOST_AWAITED = 32
+
 /** Plan for `all` positions (of all images and groups), `filters` of each, sums of `terms`. */
 export function directPlan(all: number, filters: number, terms: number): DirectPlan {
   const planned = (positions: number, most: number): DirectPlan => {
@@ -44,6 +49,15 @@ export function directPlan(all: number, filters: number, terms: number): DirectP
   // Threads have fewer filters, and sums are shared by more threads, until there are enough workgroups.
   if (terms < LONG || planned(THREADS, FILTERS).workgroups >= MANY) return OWN.map((most) => planned(THREADS, most)).find(fits) ?? planned(THREADS, 1)
   const positions = [32, 8, 2].filter((count) => terms >= (THREADS / count) * LEAST_TERMS)
+  const most = planned(32, FILTERS)
+  if (!fits(most) && all * terms >= MUCH) {
+    // Rather parts of long sums than elements that several workgroups read.
+    for (const count of NARROW) {
+      const narrow = planned(count, FILTERS)
+      const parts = Math.min(Math.floor((4 * FEW_GROUPS) / narrow.workgroups), Math.floor(terms / (narrow.shares * LEAST_SHARED)))
+      if (parts > 1 && parts * narrow.workgroups >= 2 * FEW_GROUPS && parts * count * narrow.filters <= MOST_AWAITED * THREADS) return { ...narrow, parts, workgroups: narrow.workgroups * parts }
+    }
+  }
   const plan = OWN.flatMap((most) => positions.map((count) => planned(count, most))).find(fits) ?? planned(positions.at(-1) ?? 32, OWN.at(-1)!)
   const parts = plan.workgroups > FEW_GROUPS ? 1 : Math.max(1, Math.min(Math.floor((4 * FEW_GROUPS) / plan.workgroups), Math.floor(terms / (plan.shares * LEAST_SHARED))))
   return { ...plan, parts, workgroups: plan.workgroups * parts }
