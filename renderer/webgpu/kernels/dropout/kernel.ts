@@ -18,13 +18,14 @@ function highOf(name: string, factor: number): string {
 `
 }
 
-/** philox4x32-10 of core/values/random.ts. */
-const PHILOX = `${highOf('high_0', FACTORS[0])}${highOf('high_1', FACTORS[1])}fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
-  var c = vec4<u32>(block, 0u, 0u, 0u);
-  var key = vec2<u32>(seed, 0u);
-  for (var round = 0u; round < rounds; round++) {
+/** philox4x32-10 of core/values/random.ts, whose first round meets zeros in all words but one. */
+const PHILOX = `${highOf('high_0', FACTORS[0])}${highOf('high_1', FACTORS[1])}const STEP = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
+fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
+  var c = vec4<u32>(seed, 0u, high_0(block), ${FACTORS[0]}u * block);
+  var key = vec2<u32>(seed, 0u) + STEP;
+  for (var round = 1u; round < rounds; round++) {
     c = vec4<u32>(high_1(c.z) ^ c.y ^ key.x, ${FACTORS[1]}u * c.z, high_0(c.x) ^ c.w ^ key.y, ${FACTORS[0]}u * c.x);
-    key += vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
+    key += STEP;
   }
   return c;
 }
@@ -39,12 +40,14 @@ const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const [p] = shape.scalars as [number]
+    // 24 bits of a random number count: not below p of their range is above the number in front of its first one.
+    const bound = Math.ceil(p * 2 ** 24) * 2 ** 8 - 1
     const { scratchBytes, steps } = mapped({
       tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }],
       functions: PHILOX,
-      body: `  let kept = vec4<f32>(philox(i, dim(1u), ${dimOf(shape, 0) <= FEW ? 'dim(2)' : `${ROUNDS}u`}) >> vec4<u32>(8u)) >= vec4<f32>(scalar(0u));\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(1u), kept));`,
-      dims: [0, ROUNDS],
-      scalars: [p * 2 ** 24, 1 / (1 - p)],
+      body: `  let kept = philox(i, dim(1u), ${dimOf(shape, 0) <= FEW ? 'dim(2)' : `${ROUNDS}u`}) ${bound < 0 ? '>= vec4<u32>(0u)' : '> vec4<u32>(dim(3u))'};\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(0u), kept));`,
+      dims: [0, ROUNDS, Math.max(bound, 0)],
+      scalars: [1 / (1 - p)],
     }, shape.dtype, Math.ceil(dimOf(shape, 0) / 4))
     return { scratchBytes, steps: steps.map((step) => ({ ...step, seedAt: 1 })) }
   },
