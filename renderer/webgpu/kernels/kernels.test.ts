@@ -62,7 +62,9 @@ describe('WGSL kernels', () => {
 
   it('find an extreme in one step', () => {
     for (const dims of [[85, 20_607, 1], [1, 300_000, 1], [1, 65_536, 7], [65, 23, 1, 16]]) expect(build('argmax', dims).steps, dims.join(' ')).toHaveLength(1)
-    expect(build('argmax', [65, 23, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])
+    expect(build('argmax', [65, 300, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])
+    // Results of little wait for nobody.
+    expect(build('argmax', [65, 23, 1, 16]).scratchBytes).toEqual([])
     expect(build('argmax', [65, 23, 1, 5000]).steps).toHaveLength(2)
     // About as many pieces of columns as a piece has rows.
     expect(build('argmin', [1, 22_291, 129]).steps[0]!.groups).toBe(5 * 149)

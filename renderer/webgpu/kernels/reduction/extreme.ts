@@ -3,7 +3,7 @@ import { entry, header, step, storage, THREADS, widthFor, type Width } from '../
 import { shuffled } from '../../wgsl/rows'
 import type { BufferName, Program, Step } from '../types'
 import { columnsOf, lanesFor } from './fold'
-import { columnParts, type Float, type Geometry, pieces, SHORTEST_RUN } from './steps'
+import { columnParts, type Float, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT, LONG_RUN, pieces, SHORTEST_RUN } from './steps'
 
 /** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
 interface Search {
@@ -13,6 +13,8 @@ interface Search {
   parts: number
   /** What the index of a pair grows by with its place along the middle axis: the elements that each pair was found among. 0 where absent. */
   span?: number
+  /** Elements that an output has side by side, where its others follow `outer` times as far on. Only with one part and no inner axis. */
+  run?: number
   /** Where pairs wait for the last workgroup of their output, which searches those of all `groups`: outer is [groups, outputs]. */
   joined?: { arrivals: BufferName; groups: number }
 }
@@ -43,12 +45,12 @@ const vectors = (better: '>' | '<', lanes: number) => {
  * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
  * columns where there are any, so that reads are contiguous; else as many neighbouring threads search an output as it has elements for.
  */
-function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0, joined }: Search, source: Source, target: Target, subgroups?: number): Step {
+function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0, run, joined }: Search, source: Source, target: Target, subgroups?: number): Step {
   const across = inner > 1
   const pairs = 'values' in source
   const perPart = partLength(reduce, parts)
   // Threads that search one output, and how far apart they lie.
-  const width: Width = pairs || across ? 1 : widthFor(reduce)
+  const width: Width = pairs || across || run !== undefined ? 1 : widthFor(reduce)
   const columns = columnsOf(reduce, inner)
   const lanes = across ? THREADS / columns : joined ? THREADS : lanesFor(Math.ceil(perPart / width), outer * parts)
   const apart = across ? columns : 1
@@ -104,13 +106,13 @@ ${entry(`  let inner = dim(0u);
   let parts = dim(2u);
 ${place}
 ${joined ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < inner && piece < dim(5u);
-  let base = piece / parts * reduce * inner + column;
+  let base = ${run === undefined ? 'piece / parts * reduce * inner + column' : `piece * ${run}u`};
   let end = min((piece % parts + 1u) * dim(3u), reduce);
   var value = 0.0;
   var index = -1;
   if (live) {
 ${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
-${[0, 1, 2, 3].map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + r_${u} * inner]);${pairs ? ` let known_${u} = known[base + r_${u} * inner];` : ''}`).join('\n')}
+${[0, 1, 2, 3].map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + ${run === undefined ? `r_${u} * inner` : `r_${u} / ${run}u * ${outer * run}u + r_${u} % ${run}u`}]);${pairs ? ` let known_${u} = known[base + r_${u} * inner];` : ''}`).join('\n')}
 ${[0, 1, 2, 3].map((u) => `      { let i = ${pairs ? `known_${u} + i32(r_${u} * dim(6u))` : `i32(r_${u})`}; if (${u === 0 ? '' : `r + ${u * lanes}u < end && `}${pairs ? `known_${u} >= 0 && ` : ''}wins(v_${u}, i, value, index)) { value = v_${u}; index = i; } }`).join('\n')}
     }`}
   }
@@ -139,6 +141,9 @@ export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Ge
   const rows = groups * outer
   const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
   const x: Source = { x: { input: 0 }, type }
+  const all = groups * reduce
+  if (groups > 1 && inner === 1 && all <= GROUPED_RESULT && (reduce >= LONG_RUN || all * outer <= GROUPED_ELEMENTS))
+    return { scratchBytes: [], steps: [findExtreme(better, { outer, reduce: all, inner, parts: 1, run: reduce }, x, { indices: 'output' }, subgroups)] }
   if (parts * groups === 1) return { scratchBytes: [], steps: [findExtreme(better, { outer, reduce, inner, parts }, x, { indices: 'output' }, subgroups)] }
   if (groups === 1 || (inner === 1 && groups * parts <= MOST_JOINED && rows * parts <= MOST_GROUPS)) {
     const counters = outer * (inner === 1 ? 1 : Math.ceil(inner / columnsOf(reduce, inner)))

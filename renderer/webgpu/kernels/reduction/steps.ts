@@ -13,6 +13,12 @@ export interface Geometry {
   groups: number
 }
 
+/** Elements up to which a reduction over the first and the last axis is one step whatever its runs: reads jump between these, and caches hold what they skip. Runs of so many are worth a jump. */
+export const GROUPED_ELEMENTS = 2 ** 20
+export const LONG_RUN = 64
+/** Elements of a result up to which one workgroup takes them all: its threads have them on their way together. */
+export const GROUPED_RESULT = 4096
+
 /** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. Each of a fold of columns ends with a step over its threads: of those, by width, no more than have enough reads on their way. */
 const ENOUGH_GROUPS = 4096
 const ENOUGH_OF_COLUMNS = { 1: 1024, 4: 512 } as const

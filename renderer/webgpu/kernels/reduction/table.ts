@@ -1,17 +1,11 @@
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { extremes } from './extreme'
 import { type Fold, FOLDS, type Pair } from './fold'
-import { type Float, FoldSteps, type Geometry, type Held } from './steps'
+import { type Float, FoldSteps, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT, type Held, LONG_RUN } from './steps'
 
 const floatOf = (shape: KernelShape): Float => (shape.dtype === 'f16' ? 'f16' : 'f32')
 
 const geometryOf = (shape: KernelShape): Geometry => ({ outer: dimOf(shape, 0), reduce: dimOf(shape, 1), inner: dimOf(shape, 2), groups: shape.dims[3] ?? 1 })
-
-/** Elements up to which a reduction over the first and the last axis is one step whatever its runs: reads jump between these, and caches hold what they skip. Runs of so many are worth a jump. */
-const GROUPED_ELEMENTS = 2 ** 20
-const LONG_RUN = 64
-/** Elements of a result up to which one workgroup takes them all: its threads have them on their way together. */
-const GROUPED_RESULT = 4096
 
 const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],
