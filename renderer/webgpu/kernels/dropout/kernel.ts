@@ -4,16 +4,22 @@ import { dimOf, type Kernel, type Program } from '../types'
 /** The factors of Philox. */
 const FACTORS = [0xd2511f53, 0xcd9e8d57] as const
 
-/** WGSL of the upper half of the product of a number with a factor, from products of 16 bits. The middle ones may carry, depending on the factor. */
+/**
+ * WGSL of the upper half of the product of a number with a factor, from products of 16 bits. Where the middle ones could carry, the factor is
+ * 2^32 - lift * 2^16 + lower, and what is subtracted is added to its complement.
+ */
 function highOf(name: string, factor: number): string {
   const [upper, lower] = [Math.floor(factor / 2 ** 16), factor % 2 ** 16]
+  const lift = 2 ** 16 - upper
   const carries = (2 ** 16 - 1) * (upper + lower) + 2 ** 16 > 2 ** 32
   return `fn ${name}(a: u32) -> u32 {
   let low = a & 0xffffu;
   let up = a >> 16u;
-  let one = up * ${lower}u + ((low * ${lower}u) >> 16u);
-  let middle = low * ${upper}u + one;
-  return up * ${upper}u + (middle >> 16u)${carries ? ' + select(0u, 0x10000u, middle < one)' : ''};
+${carries
+    ? `  let one = up * ${lower}u + ((low * ${lower}u + ${lift * 2 ** 16}u) >> 16u);
+  return a - ${lift}u - up * ${lift}u + (((~a & 0xffffu) * ${lift}u + one) >> 16u);`
+    : `  let one = up * ${lower}u + ((low * ${lower}u) >> 16u);
+  return up * ${upper}u + ((low * ${upper}u + one) >> 16u);`}
 }
 `
 }
