@@ -41,8 +41,8 @@ const MOST_AWAITED = 32
 /** Plan for `all` positions (of all images and groups), `filters` of each, sums of `terms`. */
 export function directPlan(all: number, filters: number, terms: number): DirectPlan {
   const planned = (positions: number, most: number): DirectPlan => {
-    const own = Math.min(filters, most)
-    const filterGroups = Math.ceil(filters / own)
+    const filterGroups = Math.ceil(filters / most)
+    const own = Math.ceil(filters / filterGroups)
     return { positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions), parts: 1 }
   }
   const fits = ({ workgroups }: DirectPlan) => workgroups >= FILLED
