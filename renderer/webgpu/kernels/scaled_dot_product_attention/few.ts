@@ -11,11 +11,11 @@ const KEYS_EACH = 4
 const MOST_QUERIES = 2048
 /** Elements of keys that all queries read together up to which that takes no longer than a tile, whose steps wait for each other. */
 const MOST_READ = 2 ** 23
-/** Keys whose scores a workgroup has at a time, one for each thread. */
-const CHUNK = THREADS
+/** Keys whose scores a workgroup has at a time: one for each thread, or fewer where workgroups would leave most of a device idle. */
+const CHUNKS = [THREADS, THREADS / 2, THREADS / 4]
 /** Threads that share a key's score, where its row has as many vectors. */
 const SHARING = 4
-/** Keys whose values a thread reads together. */
+/** Keys, or parts, whose values a thread reads together. */
 const KEYS = [0, 1, 2, 3]
 /** Workgroups that fill a device, and elements of keys up to which one workgroup is faster than several and their join. */
 const FILLED = 1024
@@ -40,23 +40,26 @@ export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention, tiles
 }
 
 /** Parts of the keys of each query, in whole chunks. */
-export function keyParts({ batch, heads, seqQ, seqK, headDim, causal }: FewAttention): { parts: number; perPart: number } {
+export function keyParts({ batch, heads, seqQ, seqK, headDim, causal }: FewAttention): { parts: number; perPart: number; chunk: number } {
   const seen = causal ? Math.min(seqK, seqQ) : seqK
-  const chunks = Math.ceil(seen / CHUNK)
-  const wanted = seen * headDim <= ALONE ? 1 : Math.max(1, Math.min(chunks, Math.floor(FILLED / (batch * heads * seqQ))))
-  const perPart = Math.ceil(chunks / wanted) * CHUNK
-  return { parts: Math.ceil(seen / perPart), perPart }
+  const queries = batch * heads * seqQ
+  const alone = seen * headDim <= ALONE
+  const chunk = alone ? THREADS : (CHUNKS.find((size) => queries * Math.ceil(seen / size) >= FEW_GROUPS) ?? CHUNKS.at(-1)!)
+  const chunks = Math.ceil(seen / chunk)
+  const wanted = alone ? 1 : Math.max(1, Math.min(chunks, Math.floor(FILLED / queries)))
+  const perPart = Math.ceil(chunks / wanted) * chunk
+  return { parts: Math.ceil(seen / perPart), perPart, chunk }
 }
 
 /**
- * Attention of few queries: a workgroup has a part of one query's keys, 256 at a time: their scores by four threads each, then the values by
+ * Attention of few queries: a workgroup has a part of one query's keys, a chunk at a time: their scores by four threads each, then the values by
  * rows of threads side by side (Dao et al. 2023, Flash-Decoding). A second step joins the parts in their order.
  */
 export function fewAttention(of: FewAttention, device: Pick<KernelShape, 'subgroups'>): Program {
   const { dtype, batch, heads, kvHeads, seqQ, seqK, headDim } = of
-  const { parts, perPart } = keyParts(of)
+  const { parts, perPart, chunk } = keyParts(of)
   const queries = batch * heads * seqQ
-  const first = step(partText(of, device, parts > 1), [{ input: 0 }, { input: 1 }, { input: 2 }, parts > 1 ? { scratch: 0 } : 'output'], [seqQ, seqK, parts, perPart, queries, heads, kvHeads], queries * parts, [of.scale])
+  const first = step(partText(of, device, chunk, parts > 1), [{ input: 0 }, { input: 1 }, { input: 2 }, parts > 1 ? { scratch: 0 } : 'output'], [seqQ, seqK, parts, perPart, queries, heads, kvHeads], queries * parts, [of.scale])
   if (parts === 1) return { scratchBytes: [], steps: [first] }
   return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
 }
@@ -80,14 +83,14 @@ function joined({ wide, high, columns }: ReturnType<typeof rowsOf>): string {
   return columns.map((c) => `  rows[lane] = sum_${c};\n  workgroupBarrier();\n${steps.join('\n')}\n  sum_${c} = rows[lane];\n  workgroupBarrier();`).join('\n')
 }
 
-function partText({ dtype, headDim, causal, seqQ, seqK }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, split: boolean): string {
+function partText({ dtype, headDim, causal, seqQ, seqK }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, chunk: number, split: boolean): string {
   const width = widthFor(headDim)
   const [type, vector] = [storage(dtype, width), working(width)]
   const vectors = headDim / width
   // Of few keys the query is not shared first: it comes together with them.
   const seen = causal ? Math.min(seqK, seqQ) : seqK
-  const direct = seen <= CHUNK
-  const lanes = Math.min(CHUNK, powerOfTwoFrom(seen))
+  const direct = seen <= chunk
+  const lanes = Math.min(chunk, powerOfTwoFrom(seen))
   const asked = direct ? `(${vector}(q[query * ${vectors}u + d]) * scalar(0u))` : 'asked[d]'
   const sharing = Math.min(SHARING, powerOfTwoFrom(vectors))
   const rows = rowsOf(vectors)
@@ -105,8 +108,8 @@ ${each((c) => `    if (${has(c)}) { ${width === 4 ? sides.map((l, i) => `out[to 
     : each((c) => `    if (${has(c)}) { out[query * ${vectors}u + ${place(c)}] = ${type}(sum_${c} / total); }`)
   const target = split ? 'f32' : type
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: target, write: true }], dtype === 'f16', subgroups !== undefined)}${EXCHANGE}
-${direct ? '' : `var<workgroup> asked: array<${vector}, ${vectors}>;\n`}var<workgroup> shares: array<f32, ${CHUNK * sharing}>;
-var<workgroup> weights: array<f32, ${CHUNK}>;
+${direct ? '' : `var<workgroup> asked: array<${vector}, ${vectors}>;\n`}var<workgroup> shares: array<f32, ${chunk * sharing}>;
+var<workgroup> weights: array<f32, ${chunk}>;
 ${high > 1 ? `var<workgroup> rows: array<${vector}, ${THREADS}>;\n` : ''}${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, subgroups)}
 ${entry(`  let query = group / dim(2u);
   let part = group % dim(2u);
@@ -120,8 +123,8 @@ ${direct ? '' : `  for (var d = lane; d < ${vectors}u; d += ${THREADS}u) { asked
 `}  var top = -1e30;
   var total = 0.0;
 ${each((c) => `  var sum_${c} = ${vector}(0.0);`)}
-  for (var start = part * dim(3u); start < end; start += ${CHUNK}u) {
-    let count = min(end - start, ${CHUNK}u);
+  for (var start = part * dim(3u); start < end; start += ${chunk}u) {
+    let count = min(end - start, ${chunk}u);
     // The first values are on their way while scores are found.
     var j = lane / ${wide}u;
 ${values('var ')}
@@ -177,10 +180,9 @@ ${entry(`  let count = dim(0u);
   for (var p = lane; p < count; p += ${THREADS}u) { let at = (base + p) * ${headDim + 2}u; weights += exp(parts[at] - top) * parts[at + 1u]; }
   let total = reduce_sum(weights, lane);
 ${each((c) => `  var sum_${c} = 0.0;`)}
-  for (var p = lane / ${wide}u; p < count; p += ${high}u) {
-    let at = (base + p) * ${headDim + 2}u;
-    let factor = exp(parts[at] - top);
-${each((c) => `    if (${has(c)}) { sum_${c} += factor * parts[at + 2u + lane % ${wide}u + ${c}u]; }`)}
+  for (var p = lane / ${wide}u; p < count; p += ${KEYS.length * high}u) {
+${KEYS.map((u) => `    let at_${u} = (base + min(p + ${u * high}u, count - 1u)) * ${headDim + 2}u; let factor_${u} = select(0.0, exp(parts[at_${u}] - top), p + ${u * high}u < count);`).join('\n')}
+${each((c) => `    let d_${c} = 2u + min(lane % ${wide}u + ${c}u, ${headDim - 1}u); sum_${c} += ${KEYS.map((u) => `factor_${u} * parts[at_${u} + d_${c}]`).join(' + ')};`)}
   }
 ${joined(rows)}
 ${each((c) => `  if (lane < ${wide}u && ${has(c)}) { out[group * ${headDim}u + lane + ${c}u] = ${type}(sum_${c} / total); }`)}`)}`
