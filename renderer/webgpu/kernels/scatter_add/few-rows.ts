@@ -4,7 +4,7 @@ import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { Program } from '../types'
 
 /** Rows of which a thread keeps the sums of its columns, and those up to which these are vectors. */
-const MOST_ROWS = 64
+const MOST_ROWS = 40
 const MOST_OF_VECTORS = 16
 /** Vectors beside each other in a workgroup, and bytes of them that are worth a read of their own. */
 const WIDEST = 32
