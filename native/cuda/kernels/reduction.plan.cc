@@ -80,6 +80,11 @@ class Reduction {
                 static_cast<long long>(g_.inner), lanes);
       return;
     }
+    if (const int log2 = row_.kind == Row::values && g_.inner == 1 ? spread_rows_log2(p_.device.sm_count, 16 / size_, g_.outer, g_.reduce, g_.groups) : -1; log2 >= 0) {
+      const SpreadRows a = {p_.input(0), p_.output(), g_.outer, count_, g_.groups, static_cast<int>(g_.reduce), log2};
+      p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_spread_" + p_.dtype()), {ceil_div(g_.outer << log2, reduced_threads)}, reduced_threads, 0, a);
+      return;
+    }
     if (g_.groups > 1) parts_ = p_.workspace(g_.groups * g_.cells() * part_bytes_);
     if (g_.inner == 1)
       plan_rows(outer, g_.reduce);

@@ -1,5 +1,5 @@
 // The reductions of reduction/table.h along rows of some vectors (reduction/rows.h): <op>_rows_<t>_<V>. Lanes of a warp have a row, V vectors of 16 bytes each, from the boundary at or before its start,
-// all on their way together. A place is looked for where the largest element is known, by the lanes that hold it.
+// all on their way together. <op>_spread_<t>: of values, where a result has such a row in each of several groups, a vector of a lane in each. A place is looked for where the largest element is known, by the lanes that hold it.
 #include "common/vec.cuh"
 #include "reduction/operations.cuh"
 #include "reduction/rows.h"
@@ -7,6 +7,7 @@
 namespace {
 
 using opscope::cuda::ReducedRows;
+using opscope::cuda::SpreadRows;
 
 template <class R, class T, int V>
 __device__ __forceinline__ void reduce_rows(const ReducedRows& a) {
@@ -64,13 +65,44 @@ __device__ __forceinline__ void reduce_rows(const ReducedRows& a) {
   else R::template put<T>(reinterpret_cast<typename R::template Out<T>*>(a.out) + row, total, a.count);
 }
 
+template <class R, class T>
+__device__ __forceinline__ void reduce_spread(const SpreadRows& a) {
+  constexpr int L = LANES<T>, U = 8;
+  const int lane = static_cast<int>(threadIdx.x) & ((1 << a.log2) - 1);
+  const long long row = thread_of_grid() >> a.log2, apart = a.rows * a.cols;
+  const T* p = reinterpret_cast<const T*>(a.x) + row * a.cols + lane * L;
+  typename R::Part total = R::start();
+  if (row < a.rows && lane * L < a.cols) {
+    for (long long g = 0; g < a.groups; g += U) {
+      uint4 kept[U];
+#pragma unroll
+      for (int u = 0; u < U; u++) kept[u] = g + u < a.groups ? load16_once(p + (g + u) * apart) : uint4{0, 0, 0, 0};
+#pragma unroll
+      for (int u = 0; u < U; u++) {
+        float v[L];
+        unpack<T>(kept[u], v);
+        if (g + u < a.groups) {
+#pragma unroll
+          for (int j = 0; j < L; j++) total = R::join(total, R::element(v[j], 0.0f, 0));
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int k = 4; k >= 0; k--)
+    if (k < a.log2) total = R::join(total, __shfl_xor_sync(0xffffffffu, total, 1 << k));
+  if (lane == 0 && row < a.rows) R::template put<T>(reinterpret_cast<typename R::template Out<T>*>(a.out) + row, total, a.count);
+}
+
 }  // namespace
 
+#define SPREAD_OF(op, T) \
+  extern "C" __global__ void __launch_bounds__(256) op##_spread_##T(const __grid_constant__ SpreadRows a) { reduce_spread<op##_of, T>(a); }
 #define ROWS_OF(op, T, V) \
   extern "C" __global__ void __launch_bounds__(256) op##_rows_##T##_##V(const __grid_constant__ ReducedRows a) { reduce_rows<op##_of, T, V>(a); }
 #define EACH_OF(op, T) ROWS_OF(op, T, 1) ROWS_OF(op, T, 2) ROWS_OF(op, T, 3) ROWS_OF(op, T, 4)
 #define EACH(op) EACH_OF(op, f32) EACH_OF(op, f16) EACH_OF(op, bf16)
-#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; EACH(op)
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; EACH(op) SPREAD_OF(op, f32) SPREAD_OF(op, f16) SPREAD_OF(op, bf16)
 #define POSITION(op, element_of) PLACES(op, element_of); EACH(op)
 #define PRODUCT(op, ...)
 #include "reduction/table.h"

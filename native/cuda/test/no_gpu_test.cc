@@ -182,6 +182,8 @@ void reductions() {
         } else {
           rows_held = rows_held && (outer == 1 || length * bytes <= (clusters ? 8 : 4) * 16 || length * bytes > 128 * 16 - 16);
         }
+        if (const int log2 = spread_rows_log2(132, 16 / bytes, outer, length, 7); log2 >= 0)
+          rows_held = rows_held && length * bytes % 16 == 0 && log2 <= 5 && length * bytes / 16 <= int64_t{1} << log2 && length * bytes / 16 * 2 > int64_t{1} << log2 && outer << log2 >= 132 * 256;
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
@@ -198,6 +200,7 @@ void reductions() {
         }
       }
   expect(rows_held, "lanes of a warp hold rows of several vectors");
+  expect(spread_rows_log2(132, 4, 65'537, 16, 32) == 2 && spread_rows_log2(132, 4, 65'537, 15, 32) < 0 && spread_rows_log2(132, 4, 65'537, 16, 1) < 0 && spread_rows_log2(132, 4, 1000, 16, 32) < 0, "short rows of several groups are met one after the other where they are many");
   expect(rows_covered, "blocks of rows cover each row once");
   expect(tiles_aligned, "short rows take part of a warp, and their tiles start on 16 bytes and fit in shared memory");
   expect(columns_covered, "tiles and shares cover each column once");
@@ -207,7 +210,7 @@ void reductions() {
   expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
   expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
-  expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
+  expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
   expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");

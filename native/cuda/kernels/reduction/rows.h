@@ -11,6 +11,13 @@ struct ReducedRows {
   int cols, log2;                    // 1 << log2 lanes of a warp have a row
 };
 
+// The same of results whose elements are short rows of several groups: x [groups, rows, cols].
+struct SpreadRows {
+  unsigned long long x, out;
+  long long rows, count, groups;
+  int cols, log2;  // 1 << log2 lanes of a warp have a vector of 16 bytes each of a result's rows
+};
+
 struct ReducedRowsShape {
   int vectors = 0;  // of a lane, up to `reduced_vectors`; 0: other kernels take the case
   int log2 = 0;
@@ -21,6 +28,16 @@ struct ReducedRowsShape {
 // argmax f32 199303x34 17.6 and 15.7).
 constexpr int reduced_vectors = 4;
 constexpr int64_t reduced_least = 5, reduced_least_placed = 9, reduced_most = 32 * reduced_vectors, reduced_threads = 256;
+
+// Lanes of a result where each has a vector of every group, or -1: others take the case. Each thread has eight vectors on their way, so a quarter of those that fit are enough.
+inline int spread_rows_log2(int sm_count, int64_t lanes, int64_t rows, int64_t cols, int64_t groups) {
+  constexpr int64_t most_vectors = 32, least_threads = 256;
+  const int64_t vectors = cols / lanes;
+  if (groups < 2 || cols % lanes != 0 || vectors < 1 || vectors > most_vectors) return -1;
+  int log2 = 0;
+  while ((int64_t{1} << log2) < vectors) log2++;
+  return rows << log2 >= int64_t{sm_count} * least_threads ? log2 : -1;
+}
 
 // `lanes`: elements of 16 bytes. `placed`: a place is wanted.
 inline ReducedRowsShape reduced_rows_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool placed) {
