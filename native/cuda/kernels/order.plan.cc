@@ -83,6 +83,13 @@ class Order {
         p_.launch(bits_kernel("block", shape.each, shared), {rows_}, static_cast<unsigned>(shape.threads), shared, x, values, indices, cols, keep, infinity(), flip());
         return;
       }
+      case OrderKind::choose:
+      case OrderKind::choose_far: {
+        const bool held = shape.kind == OrderKind::choose;
+        const auto shared = held ? static_cast<unsigned>(choose_shared(cols_, bytes_)) : 0;
+        p_.launch(p_.kernel_in("order_choose", std::string("order_choose_") + (held ? "" : "far_") + std::to_string(8 * bytes_), shared), {rows_}, choose_threads, shared, x, values, indices, cols, keep, infinity(), flip());
+        return;
+      }
       case OrderKind::select: return select(absent, cols_);
       case OrderKind::radix: return radix();
     }

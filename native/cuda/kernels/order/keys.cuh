@@ -60,13 +60,15 @@ __device__ __forceinline__ void merge_each(const Key* keys, int a, int a_end, in
   }
 }
 
-// Sorts size = EACH * blockDim.x keys, a power of two, where they lie in shared memory.
-__device__ __forceinline__ void sort_block(Key* keys) {
-  const int own = static_cast<int>(threadIdx.x) * EACH, size = static_cast<int>(blockDim.x) * EACH;
+// Sorts `size` keys, a power of two, where they lie in shared memory. PART: fewer than EACH * blockDim.x, of which the first threads have EACH.
+template <bool PART>
+__device__ __forceinline__ void sort_keys(Key* keys, int size) {
+  const int own = static_cast<int>(threadIdx.x) * EACH;
+  const bool has = !PART || own < size;
   Key k[EACH];
   __syncthreads();
 #pragma unroll
-  for (int j = 0; j < EACH; j++) k[j] = keys[spread(own + j)];
+  for (int j = 0; j < EACH; j++) k[j] = has ? keys[spread(own + j)] : LAST;
 #pragma unroll
   for (int round = 0; round < EACH; round++)
 #pragma unroll
@@ -76,15 +78,21 @@ __device__ __forceinline__ void sort_block(Key* keys) {
     }
   for (int width = EACH; width < size; width *= 2) {
     __syncthreads();
+    if (has) {
 #pragma unroll
-    for (int j = 0; j < EACH; j++) keys[spread(own + j)] = k[j];
+      for (int j = 0; j < EACH; j++) keys[spread(own + j)] = k[j];
+    }
     __syncthreads();
+    if (!has) continue;
     const int first = own / (2 * width) * 2 * width, second = first + width, diagonal = own - first;
     const int a = merge_path(diagonal, width, width, [&](int i) { return keys[spread(first + i)]; }, [&](int i) { return keys[spread(second + i)]; });
     merge_each(keys, first + a, second, second + diagonal - a, second + width, k);
   }
   __syncthreads();
+  if (has) {
 #pragma unroll
-  for (int j = 0; j < EACH; j++) keys[spread(own + j)] = k[j];
+    for (int j = 0; j < EACH; j++) keys[spread(own + j)] = k[j];
+  }
   __syncthreads();
 }
+__device__ __forceinline__ void sort_block(Key* keys) { sort_keys<false>(keys, static_cast<int>(blockDim.x) * EACH); }

@@ -15,7 +15,7 @@ void orders() {
   bool tiles = true, parts = true, holds = true, fits = true, joins = true;
   for (int64_t cols = 1; cols <= int64_t{1} << 31; cols = cols * 3 / 2 + 1)
     for (const int64_t rows : {1, 3, 100, 100'000})
-      for (const int64_t keep : {int64_t{1}, int64_t{5}, int64_t{24}, int64_t{125}, int64_t{1024}, int64_t{5000}, cols})
+      for (const int64_t keep : {int64_t{1}, int64_t{5}, int64_t{24}, int64_t{125}, int64_t{1024}, int64_t{3000}, int64_t{5000}, cols})
         for (const int64_t bytes : {2, 4}) {
           if (keep > cols) continue;
           const OrderShape s = order_shape(132, rows, cols, keep, bytes);
@@ -43,6 +43,11 @@ void orders() {
               fits = fits && keep <= most_selected;
               break;
             }
+            case OrderKind::choose:
+              holds = holds && choose_shared(cols, bytes) >= cols * bytes + 14;
+              fits = fits && keep <= most_chosen && choose_shared(cols, bytes) + most_chosen * 9 + (11 << 10) <= 227 << 10;
+              break;
+            case OrderKind::choose_far: fits = fits && keep <= most_chosen_far && most_chosen_far <= choose_threads * keys_of_thread && cols <= int64_t{1} << 30; break;
             case OrderKind::radix: fits = fits && keep > most_selected; break;
           }
           const int64_t tile = tile_of_row(cols);
@@ -60,6 +65,9 @@ void orders() {
   expect(kind(15'181, 165, 17, 2) == OrderKind::best_warp && kind(1301, 1488, 5, 2) == OrderKind::best, "a few of a row come out of registers");
   expect(order_shape(132, 1, 131'072, 1, 4).parts > 30 && order_shape(132, 29, 86'907, 10, 2).parts > 10, "few long rows take the whole GPU");
   expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile && kind(3, 4'194'305, 125, 4) == OrderKind::select, "where parts leave many, another launch joins them");
+  expect(kind(3733, 19'277, 413, 4) == OrderKind::choose && kind(257, 16'385, 278, 2) == OrderKind::choose && kind(4096, 8192, 512, 2) == OrderKind::block && kind(2048, 32'000, 50, 4) != OrderKind::choose,
+         "many of a long row are chosen by its digits");
+  expect(kind(256, 262'144, 3835, 2) == OrderKind::choose_far && kind(3, 262'144, 3835, 2) == OrderKind::radix, "more of longer rows too, where these are not few");
   expect(kind(65, 71'043, 71'043, 4) == OrderKind::radix, "long rows are sorted by digits in memory");
   expect(radix_passes(1) == 1 && radix_passes(255) == 1 && radix_passes(256) == 2 && radix_passes(0xffffffffu) == 4, "a radix sort takes a pass for each eight bits");
   expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
