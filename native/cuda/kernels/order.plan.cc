@@ -1,4 +1,4 @@
-// sort: [rows, cols, descending]; topk: [rows, cols, k]. Kernels: order_few.cu, order_network.cu, order_best.cu, order_block.cu, order_radix.cu, order.cu; order/shape.h chooses.
+// sort: [rows, cols, descending]; topk: [rows, cols, k]. Kernels: order_few.cu, order_network.cu, order_best.cu, order_block.cu, order_choose.cu, order_radix.cu, order.cu; order/shape.h chooses.
 #include "order/launch.h"
 #include "order/shape.h"
 

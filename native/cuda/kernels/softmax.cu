@@ -1,5 +1,5 @@
 // softmax and log_softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
-// kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
+// kernels and when each is used), or many long ones into shared memory (<op>_<t>_long, softmax/shape.h). How to build and run: scripts/gpu/kernels.sh.
 #include "common/arithmetic.cuh"
 #include "common/cluster.cuh"
 #include "common/row.cuh"
@@ -66,6 +66,40 @@ struct Summaries {
   }
 };
 
+// A row that lies in shared memory, each vector where one thread reads it again.
+template <bool LOG, class T>
+__device__ __forceinline__ void softmax_long(const T* x, T* out, int cols) {
+  constexpr int V = 4;
+  extern __shared__ uint4 kept[];
+  __shared__ float scratch[2][32];
+  const RowSpan<T> row(blockIdx.x, cols);
+  const int threads = blockDim.x;
+  RowPart<T, V> part;
+  float own = lowest, sum = 0;
+  for (int first = threadIdx.x; first < row.vectors; first += V * threads) {
+    part.load(x, row, first, threads, lowest);
+#pragma unroll
+    for (int u = 0; u < V; u++)
+      if (first + u * threads < row.vectors) kept[first + u * threads] = part.v[u];
+    const float m = fmaxf(own, part_max(part));
+    part.stay_packed();
+    if (m == lowest) {
+      part.each(0, 0, [&](float v, int, int) { sum = v != v ? v : sum; });
+      continue;
+    }
+    sum = sum * exp2_fast((own - m) * log2e) + part_sum(part, m * log2e);
+    own = m;
+  }
+  const float max = block_reduce(own, lowest, scratch[0], MaxOp());
+  // NaN where no element is above -infinity, as by other kernels.
+  const float all = block_reduce(sum * exp2_fast((own - max) * log2e), 0.0f, scratch[1], AddOp());
+  for (int first = threadIdx.x; first < row.vectors; first += V * threads) {
+#pragma unroll
+    for (int u = 0; u < V; u++) part.v[u] = kept[min(first + u * threads, row.vectors - 1)];
+    part_write<LOG>(part, out, row, first, threads, max, all);
+  }
+}
+
 // A cluster of `blocks` per row.
 template <bool LOG, class T, int V>
 __device__ __forceinline__ void softmax_cluster(const T* x, T* out, int cols, int blocks) {
@@ -126,6 +160,8 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   extern "C" __global__ void __launch_bounds__(512) op##_##T##_cluster(const T* x, T* out, int cols, int blocks) { \
     softmax_cluster<LOG, T, 4>(x, out, cols, blocks);                                                                                 \
   }
+#define SOFTMAX_LONG(op, LOG, T) \
+  extern "C" __global__ void __launch_bounds__(1024) op##_##T##_long(const T* x, T* out, int cols) { softmax_long<LOG, T>(x, out, cols); }
 #define SOFTMAX_OF(op, LOG, T)                                                                                                                                    \
   SOFTMAX_ROW(op, LOG, T, 1, warp, true, 128)                                                                                                                     \
   SOFTMAX_ROW(op, LOG, T, 2, warp, true, 128)                                                                                                                     \
@@ -135,7 +171,7 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   SOFTMAX_ROW(op, LOG, T, 4, block, false, 512)                                                                                                                   \
   SOFTMAX_ROW(op, LOG, T, 8, block, false, 256)                                                                                                                   \
   SOFTMAX_ROW(op, LOG, T, 8, wide, false, 1024)                                                                                                                   \
-  SOFTMAX_CLUSTER(op, LOG, T)                                                                                                                                     \
+  SOFTMAX_CLUSTER(op, LOG, T) SOFTMAX_LONG(op, LOG, T)                                                                                                            \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {                          \
     softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \
   }                                                                                                                                                               \

@@ -8,6 +8,11 @@ namespace {
 // dims: [rows, cols].
 void plan_softmax(Planner& p) {
   if (launch_ragged_rows(p, arguments_of(p, p.dim(0), p.dim(1)), ragged_softmax)) return;
+  if (const int64_t shared = long_shared(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1)); shared > 0) {
+    const auto bytes = static_cast<unsigned>(shared);
+    p.launch(p.kernel_in("softmax", p.spec.op + "_" + p.dtype() + "_long", bytes), {p.dim(0)}, long_threads, bytes, p.input(0), p.output(), static_cast<int>(p.dim(1)));
+    return;
+  }
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
   if (s.each == 0 || p.dim(1) == 1) return plan_row_op(p, "softmax");
   const std::string name = p.spec.op + "_short_" + p.dtype() + short_kernel(s);

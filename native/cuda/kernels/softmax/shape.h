@@ -31,6 +31,16 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
   return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
 }
 
+// Threads of a block that has a row in shared memory, of which a multiprocessor has two.
+constexpr unsigned long_threads = 512;
+// Bytes of such a row; 0: others take the case. Rows that fill registers of a block leave their multiprocessor idle while they are read (H200: log_softmax f16 493x48124 47.4 to 35.5 us, softmax f32 264x21911 32.7 to 23.8,
+// 700x22623 60.2 to 55.5); shorter and longer ones, and few, are slower so (f32 600x16384 28.2 to 32.1, 132x8192 8.5 to 11.0, 1000x48001 168 to 238).
+inline int64_t long_shared(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  constexpr int64_t least_vectors = 4096, most_bytes = 108 << 10;
+  const int64_t vectors = cols % lanes == 0 ? cols / lanes : (cols + lanes - 1 + lanes - 1) / lanes;
+  return vectors > least_vectors && vectors * 16 <= most_bytes && rows * 4 >= int64_t{sm_count} * 7 ? vectors * 16 : 0;
+}
+
 // The end of the name of its kernels.
 inline std::string short_kernel(const ShortShape& s) { return (s.vectors ? "_vectors_" : "_") + std::to_string(s.each) + "_" + std::to_string(s.group_log2); }
 

@@ -112,6 +112,17 @@ void short_rows() {
   expect(taken, "rows of up to 256 elements, or of 128 vectors that start on 16 bytes, take lanes");
 }
 
+// Two blocks of a multiprocessor have a long row each in shared memory, whatever its alignment.
+void long_softmax_rows() {
+  bool held = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= 100'000; cols += 13)
+      for (const int64_t rows : {1, 230, 231, 100'000})
+        if (const int64_t shared = long_shared(132, lanes, rows, cols); shared > 0) held = held && rows >= 231 && shared / 16 * lanes >= cols + (cols % lanes == 0 ? 0 : lanes - 1) && shared <= 110 << 10;
+  expect(held, "shared memory holds long rows of softmax");
+  expect(long_shared(132, 8, 493, 48'124) > 0 && long_shared(132, 4, 264, 21'911) > 0 && long_shared(132, 4, 600, 16'384) == 0 && long_shared(132, 4, 113, 21'911) == 0 && long_shared(132, 4, 1000, 48'001) == 0, "many long rows of softmax lie in shared memory");
+}
+
 // Lanes of a warp hold a row that starts off a boundary, all rows of a lane equally far off it, and no block is without one.
 void ragged_row_shapes() {
   bool held = true, apart = true, built = true;
@@ -230,6 +241,7 @@ void row_shapes() {
   ragged_row_shapes();
   norm_few_shapes();
   short_rows();
+  long_softmax_rows();
   softmax_rows();
   loss_shapes();
   stays();
