@@ -1,6 +1,7 @@
 // dims: [rows, dim, indices]. See scatter_add.cu for the kernels.
 #include <algorithm>
 
+#include "common/divide.h"
 #include "elementwise/launch.h"
 #include "order/launch.h"
 #include "scatter_add/shape.h"
@@ -83,6 +84,21 @@ void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   if (bins) launch.early(p.device);
 }
 
+// Sums in integers.
+void plan_fixed(Planner& p, const ScatterShape& s, bool table) {
+  const int64_t cells = s.rows * s.dim, elements = s.indices * s.dim;
+  const CUdeviceptr own = p.workspace(ceil_div(cells, 4) * 32), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4), notes = p.workspace((1 + ceil_div(cells, noted_cells)) * 4);
+  const int rows = static_cast<int>(s.rows), dim = static_cast<int>(s.dim), all = static_cast<int>(elements), bits = scatter_bits(s);
+  if (table) {
+    const auto shared = static_cast<unsigned>(cells * 8);
+    p.launch(p.kernel_in("scatter_fixed", "scatter_table64_" + p.dtype(), shared), {p.device.sm_count}, table_threads, shared, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits, divide_by(s.dim));
+  } else {
+    p.launch(p.kernel_in("scatter_fixed", "scatter_cells64_" + p.dtype()), {std::min(ceil_div(elements, 256 * 4), int64_t{p.device.sm_count} * 8)}, 256, 0, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits,
+             divide_by(s.dim));
+  }
+  p.launch(p.kernel_in("scatter_fixed", "scatter_ends64_" + p.dtype()), {ceil_div(cells, 256 * 4)}, 256, 0, p.input(0), p.output(), own, words, special, notes, number(cells)).early(p.device);
+}
+
 void plan_look(Planner& p, const ScatterShape& s) {
   const int lanes = scatter_look_lanes(p.device.sm_count, s);
   const int64_t parts = ceil_div(s.dim, scatter_look_columns(s, lanes));
@@ -115,6 +131,8 @@ void plan(Planner& p) {
     case Scattering::few: return plan_few(p, s);
     case Scattering::look: return plan_look(p, s);
     case Scattering::found: return plan_range(p, s, false);
+    case Scattering::fixed_table: return plan_fixed(p, s, true);
+    case Scattering::fixed: return plan_fixed(p, s, false);
     case Scattering::bins: return plan_range(p, s, true);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);

@@ -94,17 +94,23 @@ void scatters() {
             const ScatterColumns c = scatter_columns(multiprocessors, shared_bytes, s);
             fits = fits && c.width % 32 == 0 && c.splits >= 1 && c.width * c.groups <= column_threads && c.groups * rows * dim * 4 * 2 <= shared_bytes - (1 << 10);
           }
+          if (kind == Scattering::fixed || kind == Scattering::fixed_table) {
+            const int bits = scatter_bits(s);
+            fits = fits && bits >= 24 && bits <= 62 && n <= int64_t{1} << (62 - bits) && n * dim < int64_t{1} << 31 && (kind == Scattering::fixed || rows * dim * 8 <= shared_bytes - (2 << 10));
+          }
           if (kind == Scattering::table) fits = fits && scatter_table_warps(shared_bytes, s) * rows * lanes_of_row(dim) * 4 <= shared_bytes - (1 << 10);
         }
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
   expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
   expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
-  expect(listed && looked && kinds.size() == 11, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(listed && looked && kinds.size() == 13, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
-  expect(of(157, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
+  expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
-  expect(of(1024, 256, 1024) == Scattering::found && of(1'000'000, 1, 500'000) == Scattering::bins && of(100'000, 16, 300'000) == Scattering::bins && of(215'261, 3, 4'227'109) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
-  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(100'003, 2, 200'001) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
+  expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
+  expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
+         "many indices of narrow rows are added up in integers, those of wide ones sorted");
+  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
 }
 
