@@ -101,17 +101,18 @@ inline OrderShape block_parts_shape(int sm_count, int64_t rows, int64_t cols, in
 }
 
 // choose: bytes of a row in shared memory, wherever it starts within 16 bytes.
+constexpr int64_t choose_most_shared = 196 << 10;
 inline int64_t choose_shared(int64_t cols, int64_t element_bytes) { return (cols * element_bytes + 15) / 16 * 16 + 16; }
 // More than best_kept of a row, from so many elements on (H200: f32 3733x19277, 413 1523 to 395 us, 1000x10001, 200 214 to 79, 264x5001, 1000 30.1 to 28.8; bf16 257x16385, 278 60.8 to 31.2; f16 4096x8192, 512
 // 231 to 318, bf16 2x90000, 150 36.6 to 46.5). Of fewer: bf16 4096x4096, 64 120 to 205, f32 2048x32000, 50 305 to 360.
 inline bool chosen(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
-  constexpr int64_t most_shared = 196 << 10, least_f32 = 6144;
-  return keep > best_kept && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= most_shared;
+  constexpr int64_t least_f32 = 6144;
+  return keep > best_kept && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared;
 }
 
-// Of more than others select, where a row is much longer, and rows are not few (f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5; f32 40x300001, 1025 384 to 153, 17x17001, 3000 47.7
+// Of more than others select, where a row is much longer, and rows are not few (f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5, bf16 40x50001, 4000 44.4 to 66.0; f32 40x300001, 1025 384 to 153, 17x17001, 3000 47.7
 // to 44.8).
-inline bool chosen_far(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns && cols <= int64_t{1} << 30 && cols >= keep * 8 && rows * 2 * element_bytes >= sm_count; }
+inline bool chosen_far(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns && cols <= int64_t{1} << 30 && cols >= keep * 8 && (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : rows * 2) >= sm_count; }
 
 // Which kernels find the first `keep` of rows in order.
 inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {

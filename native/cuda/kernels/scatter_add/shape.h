@@ -145,10 +145,10 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
   if (row_bytes >= long_row && !rare && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (scatter_table64(shared_bytes, s)) return Scattering::fixed_table;
-  if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
-  if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
   const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, s, true).span > 0;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
+  if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
+  if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
   if (s.indices <= most_looked && s.dim < limit && (blocks <= look_blocks || (blocks * s.indices <= most_looks && s.indices > most_slotted * s.rows))) return Scattering::look;
   if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, s, false).span > 0) return Scattering::found;
   // Slots of several indices for narrow rows take one wait less than bins.

@@ -38,7 +38,7 @@ constexpr unsigned long_threads = 512;
 inline int64_t long_shared(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   constexpr int64_t least_vectors = 4096, most_bytes = 108 << 10;
   const int64_t vectors = cols % lanes == 0 ? cols / lanes : (cols + lanes - 1 + lanes - 1) / lanes;
-  return vectors > least_vectors && vectors * 16 <= most_bytes && rows * 4 >= int64_t{sm_count} * 7 ? vectors * 16 : 0;
+  return vectors > least_vectors && vectors * 16 <= most_bytes && rows > sm_count ? vectors * 16 : 0;
 }
 
 // The end of the name of its kernels.
