@@ -2,7 +2,7 @@
 // A block on each multiprocessor: one warp keeps the copy engine filling a ring of tiles of keys and values, GROUPS warp groups take
 // 64 queries each. A group starts the products of a tile's keys and of the values before it, and weighs the scores of one tile while the
 // tensor cores sum up the last (Shah et al. 2024); groups take turns, so that one multiplies while another weighs.
-// attention_wgmma_<t>_<D>_<queries of a block>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
+// attention_wgmma_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
 #include "common/turn.cuh"
@@ -263,10 +263,10 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     attend<T, D, BC, GROUPS, STAGES, TURNS>(q, k, v, out, s, shares, together, cells);                                                                                     \
   }
 #ifndef OPSCOPE_ATTENTION_TRY
-#define ATTENTION(T, D, BC, GROUPS, QUERIES) ATTENTION_AS(attention_wgmma_##T##_##D##_##QUERIES, T, D, BC, GROUPS, attention_wgmma_stages, true)
-#define ATTENTIONS(T)                                                                                                                                                    \
-  ATTENTION(T, 32, 128, 2, 128) ATTENTION(T, 32, 128, 3, 192) ATTENTION(T, 64, 128, 2, 128) ATTENTION(T, 64, 128, 3, 192) ATTENTION(T, 96, 128, 2, 128)                   \
-  ATTENTION(T, 128, 128, 2, 128) ATTENTION(T, 192, 96, 2, 128) ATTENTION(T, 256, 80, 2, 128)
+#define ATTENTION(T, D, BC, GROUPS, QUERIES) ATTENTION_AS(attention_wgmma_##T##_##D##_##QUERIES##_##BC, T, D, BC, GROUPS, attention_wgmma_stages, true)
+#define ATTENTIONS(T)                                                                                                                                                                        \
+  ATTENTION(T, 32, 128, 2, 128) ATTENTION(T, 32, 128, 3, 192) ATTENTION(T, 64, 64, 2, 128) ATTENTION(T, 64, 128, 2, 128) ATTENTION(T, 64, 128, 3, 192) ATTENTION(T, 96, 96, 2, 128) ATTENTION(T, 96, 128, 2, 128)\
+  ATTENTION(T, 128, 64, 2, 128) ATTENTION(T, 128, 96, 2, 128) ATTENTION(T, 128, 128, 2, 128) ATTENTION(T, 192, 64, 2, 128) ATTENTION(T, 192, 96, 2, 128) ATTENTION(T, 256, 64, 2, 128) ATTENTION(T, 256, 80, 2, 128)
 ATTENTIONS(f16)
 ATTENTIONS(bf16)
 #endif

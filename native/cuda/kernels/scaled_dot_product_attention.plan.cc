@@ -1,4 +1,4 @@
-#include "scaled_dot_product_attention.h"
+#include "attention_choice.h"
 
 #include <algorithm>
 
@@ -47,6 +47,20 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
   join_shares(p, sizes, shares);
 }
 
+// A warp for 16 queries (attention_warp.cu).
+void plan_warp(Planner& p, AttentionSizes sizes) {
+  const auto element_bytes = static_cast<int>(dtype_bytes(p.spec.dtype));
+  const AttentionWarps chosen = attention_warps(p.device.sm_count, sizes, element_bytes);
+  sizes.splits = chosen.splits;
+  const int dim = attention_warp_dim(sizes.dim), parts = attention_warp_parts(dim);
+  const int64_t tiles = sizes.batch_heads * ceil_div(sizes.queries, attention_warp_queries);
+  const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0, arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
+  const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;
+  const unsigned threads = chosen.sharing == 1 ? attention_warp_tiles(dim) * parts * 32 : static_cast<unsigned>(chosen.sharing) * 32, bytes = attention_warp_bytes(sizes, chosen.sharing);
+  p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
+           shares, arrivals);
+}
+
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries), kv_heads = sizes.batch_heads / sizes.heads * sizes.kv_heads;
@@ -56,7 +70,7 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const CUtensorMap v = tensor_map(p.input(2), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
-  p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
+  p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
            static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells);
   join_shares(p, sizes, shares);
 }
@@ -82,8 +96,9 @@ void plan(Planner& p) {
     sizes.queries *= group;
     if (!sizes.causal) sizes.period = sizes.queries;
   }
-  const auto lanes = static_cast<int>(16 / dtype_bytes(p.spec.dtype));
-  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0) return plan_few(p, sizes, vectors);
+  const auto bytes_of_element = static_cast<int>(dtype_bytes(p.spec.dtype)), lanes = 16 / bytes_of_element;
+  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
+  if (attention_takes_warps(p.device.sm_count, sizes, bytes_of_element)) return plan_warp(p, sizes);
   if (p.spec.dtype == Dtype::f32) {
     // Tensor cores, three products for one (attention_f32.cu).
     const AttentionTile tile = attention_f32_tile(p.device.sm_count, sizes);

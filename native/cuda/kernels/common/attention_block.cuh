@@ -10,10 +10,10 @@ struct AttentionBlock {
   long long lowest, seen;  // among the head's places, which `causal` compares with those of keys: the lowest of its queries, and the keys that some of them see
   int split, begin, tiles; // the number of its share, the first tile of it, and how many
 
-  __device__ __forceinline__ explicit AttentionBlock(const AttentionSizes& s) : lowest(0), seen(s.keys) {
-    const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits;
+  __device__ __forceinline__ explicit AttentionBlock(const AttentionSizes& s, long long number = blockIdx.x) : lowest(0), seen(s.keys) {
+    const long long blocks = (s.queries + BR - 1) / BR, cell = quotient(number, s.splits);
     head = quotient(cell, blocks);
-    split = blockIdx.x % s.splits;
+    split = static_cast<int>(number - cell * s.splits);
     // The longest first: with `causal` the last queries see most.
     first = (blocks - 1 - (cell - head * blocks)) * BR;
     const long long last = min(first + BR, s.queries) - 1, batch = quotient(head, s.heads);

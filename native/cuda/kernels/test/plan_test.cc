@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include "kernels/attention_choice.h"
 #include "kernels/plan.h"
-#include "kernels/scaled_dot_product_attention.h"
 #include "kernels/test/expect.h"
 #include "kernels/test/planes.h"
 #include "module/fatbins.h"
@@ -84,7 +84,22 @@ void attentions() {
   expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
   const auto few = [](int lanes, long long queries, int dim) { return attention_few_vectors(lanes, {8, 8, 8, queries, 1000, queries, dim, 0, 1}); };
   expect(few(8, 1, 40) == 1 && few(8, 4, 128) == 2 && few(8, 1, 256) == 4 && few(4, 1, 16) == 2 && few(4, 1, 256) == 8, "eight threads hold a key of a few queries");
-  expect(few(8, 5, 64) == 0 && few(8, 1, 36) == 0 && few(8, 1, 264) == 0, "many queries, and rows that do not start on 16 bytes, take other kernels");
+  expect(few(8, 1, 36) == 0 && few(8, 1, 264) == 0, "rows that do not start on 16 bytes take other kernels");
+  // heads, queries, keys, dim, bytes of an element
+  const auto sizes = [](long long heads, long long queries, long long keys, int dim) { return AttentionSizes{heads, heads, heads, queries, keys, queries, dim, 0, 1}; };
+  const auto takes_few = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_few(132, sizes(heads, queries, keys, dim), bytes); };
+  expect(takes_few(32, 1, 5000, 64, 4) && takes_few(1056, 1, 2000, 128, 2) && takes_few(32, 8, 14, 128, 2), "a query, or few that read little, take their keys each");
+  expect(!takes_few(32, 1, 5000, 64, 2) && !takes_few(512, 4, 4096, 128, 2) && !takes_few(64, 2, 1500, 128, 4) && takes_few(256, 2, 1500, 64, 4) && !takes_few(8, 83, 3, 32, 2), "others share them");
+  const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, sizes(heads, queries, keys, dim), bytes); };
+  expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
+  expect(!takes_warps(256, 50, 4096, 128, 4) && !takes_warps(39, 2000, 13, 128, 2) && !takes_warps(912, 64, 64, 128, 2) && !takes_warps(60, 9, 9, 31, 2) && !takes_warps(60, 9, 9, 264, 2), "others take blocks, and rows that do not start on 16 bytes");
+  const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, sizes(heads, queries, keys, dim), 2); };
+  expect(warps(5000, 16, 16, 64).sharing == 1 && warps(526, 2, 3851, 128).sharing == 4 && warps(8, 4, 4096, 128).sharing == 8, "warps share keys where queries do not keep all busy");
+  expect(warps(8, 4, 4096, 128).splits > 8 && warps(128, 4, 4096, 128).splits == 1, "and blocks do where heads are few");
+  bool warps_fit = true;
+  for (int dim = 8; dim <= 256; dim += 8)
+    for (const int sharing : {4, 8}) warps_fit = warps_fit && attention_warp_bytes(sizes(1, 16, 5000, dim), sharing) <= 110 << 10;
+  expect(warps_fit, "sums of warps fit into shared memory");
   constexpr long long block_bytes = 227 << 10, kept = 2048;  // of shared memory on an H200, less what barriers and the driver take
   bool fits = true, covers = true;
   for (int dim = 1; dim <= 256; dim++) {
@@ -104,10 +119,12 @@ void attentions() {
   expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
   const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
   expect(blocks(0) == 132 && blocks(1) == 704 && attention_wgmma_blocks(132, {64, 16, 16, 250, 8192, 250, 64, 1, 1}, 704) == 132, "blocks go on from one piece of work to the next where all are as long, or short");
-  const auto warps = [](long long heads, long long keys) { return attention_few_warps(132, {heads, 16, 16, 1, keys, 1, 64, 0, 1}, 1); };
-  expect(warps(2048, 100) == 1 && warps(2048, 4096) == 4 && warps(512, 16) == 1 && warps(16, 300) == 16 && warps(16, 60) == 4 && warps(100, 300) == 4, "a query has as many warps as its keys and the others leave");
+  const auto few_warps = [](long long heads, long long keys) { return attention_few_warps(132, {heads, 16, 16, 1, keys, 1, 64, 0, 1}, 1); };
+  expect(few_warps(2048, 100) == 1 && few_warps(2048, 4096) == 4 && few_warps(512, 16) == 1 && few_warps(16, 300) == 16 && few_warps(16, 60) == 4 && few_warps(100, 300) == 4, "a query has as many warps as its keys and the others leave");
   const auto few_keys = [](long long heads, long long keys, int dim) { return attention_wgmma_tile(132, {heads, 16, 16, 128, keys, 128, dim, 0, 1}).dim; };
   expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 96, "few keys of small heads, or of few, take smaller tiles");
+  const auto tile_keys = [](long long keys, int dim) { return attention_wgmma_tile(132, {4096, 16, 16, 128, keys, 128, dim, 0, 1}).keys; };
+  expect(tile_keys(60, 64) == 64 && tile_keys(20, 128) == 64 && tile_keys(67, 80) == 96 && tile_keys(97, 128) == 128 && tile_keys(256, 256) == 64 && tile_keys(1024, 256) == 80, "tiles have fewer keys where more of them would be empty");
   const auto together = [](long long keys, int causal) { return attention_heads_together({64, 16, 16, keys, keys, keys, 128, causal, 1}); };
   expect(together(2048, 0) == 1 && together(2048, 1) == 24 && together(128, 1) == 64 && together(1 << 20, 1) == 1, "blocks of several heads run together as far as their keys fit into L2");
   expect(attention_joins_wide(132, 1) && attention_joins_wide(132, 528) && !attention_joins_wide(132, 529), "a block joins the shares of each of a few queries");

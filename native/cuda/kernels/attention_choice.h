@@ -1,0 +1,159 @@
+// Which kernel of attention takes a case, how large its tiles are, and over how many blocks the keys of a query are split. Pure; see test/plan_test.cc.
+#pragma once
+#include "scaled_dot_product_attention.h"
+
+// Keys that some query sees.
+inline long long attention_keys_seen(const AttentionSizes& s) { return s.causal && s.period < s.keys ? s.period : s.keys; }
+
+// Pure; see plan_test.cc. `blocks`: of queries; where they leave half of the GPU idle, keys are split, at least two `tiles` of them in a share,
+// from `least` tiles on: to join shares takes as long as some tiles.
+inline int attention_splits(int sm_count, long long blocks, long long tiles, long long least = 4) {
+  constexpr long long most = 128;
+  if (blocks * 2 > sm_count || tiles < least) return 1;
+  const long long wanted = sm_count * 2 / blocks < tiles / 2 ? sm_count * 2 / blocks : tiles / 2;
+  return static_cast<int>(wanted < most ? wanted : most);
+}
+
+// Whether a block joins the shares of a query, rather than a warp: where blocks for all queries fit on the GPU at a time.
+inline bool attention_joins_wide(int sm_count, long long queries) { return queries <= sm_count * 4LL; }
+
+// For a few queries of a head: vectors of `lanes` elements of a key that each of its eight threads has (attention_few.cu); 0 where others do it.
+inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
+  constexpr int sharers = 8, most_dim = 256;
+  if (s.dim > most_dim || s.dim % lanes != 0) return 0;
+  int vectors = lanes == 4 ? 2 : 1;
+  while (vectors * sharers * lanes < s.dim) vectors *= 2;
+  return vectors;
+}
+
+// Warps for a query and a share of its keys: one where keys are few and queries enough for all multiprocessors, 16 where queries are few, so that fewer shares are joined.
+inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vectors) {
+  const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
+  if ((rows >= sm_count * 8ll && seen <= 128) || (rows >= sm_count * 2ll && seen <= 16)) return 1;
+  return rows * 2 <= sm_count && seen > 16 * attention_few_together(vectors) ? 16 : 4;
+}
+
+// Bytes of shared memory: of the sums of all warps that share keys, and 16 for each thread.
+inline unsigned attention_warp_bytes(const AttentionSizes& s, int sharing) {
+  if (sharing == 1) return 0;
+  const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(attention_warp_dim(s.dim)) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * 16;
+  return static_cast<unsigned>(sums > threads ? sums : threads);
+}
+
+// Blocks of 128 threads that a multiprocessor holds; of the kernels that share keys an even number.
+constexpr int attention_warp_resident(int element_bytes, int dim) { return dim > 64 ? 2 : element_bytes == 4 && dim == 64 ? 3 : 4; }
+
+// Warps of a block that share the keys of its queries, shares of the keys over blocks, and about how long that takes, in tiles of 16 keys.
+struct AttentionWarps {
+  int sharing, splits;
+  double time;
+};
+inline AttentionWarps attention_warps(int sm_count, const AttentionSizes& s, int element_bytes) {
+  constexpr int most_splits = 128;
+  const int dim = attention_warp_dim(s.dim), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
+  const long long seen = attention_keys_seen(s), tiles = s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries);
+  AttentionWarps best = {};
+  for (int sharing = 1; sharing <= 8; sharing *= sharing == 1 ? 4 : 2) {
+    const int keys = attention_warp_keys(element_bytes, dim, sharing), round = (sharing == 1 ? 1 : sharing / parts) * keys;
+    const long long rounds = (seen + round - 1) / round, slots = static_cast<long long>(sm_count) * (sharing == 1 ? resident * attention_warp_tiles(dim) : resident / 2 * 8 / sharing);
+    // A tile of 8 keys takes more than half as long as one of 16. A block starts and ends, and joins its warps; the last block to end adds up the shares.
+    const double tile = keys == 8 ? 0.6 : 1, ends = sharing == 1 ? 1 : 2;
+    for (int splits = 1; splits <= (sharing == 1 ? 1 : most_splits) && splits <= rounds; splits++) {
+      const double time = static_cast<double>((tiles * splits + slots - 1) / slots) * (static_cast<double>((rounds + splits - 1) / splits) * tile + ends) + (splits == 1 ? 0 : 1.5 + splits / 64.0);
+      if (best.sharing == 0 || time < best.time * (splits > 1 && best.splits == 1 ? 0.9 : 1)) best = {sharing, splits, time};
+    }
+  }
+  return best;
+}
+
+// Few queries of which each reads its keys anew (attention_few.cu): a single one, and more where that is little to read.
+inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int element_bytes) {
+  constexpr long long little = 32 << 20, few_keys = 512;
+  const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
+  if (s.queries == 1) return element_bytes == 4 || seen <= few_keys || rows >= sm_count * 4ll;
+  if (s.queries >= 64 || (s.queries >= 16 && seen <= 16)) return false;
+  if (seen <= few_keys && rows * seen * s.dim * element_bytes * 2 <= little) return true;
+  // f32, whose products take three times as long on tensor cores.
+  return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
+}
+
+// Whether warps of 16 queries are faster than blocks of 64 or 128 (attention_warp.cu; measured, see NOTES.md).
+inline bool attention_takes_warps(int sm_count, const AttentionSizes& s, int element_bytes) {
+  const int lanes = 16 / element_bytes;
+  if (s.dim % lanes != 0 || s.dim > 256) return false;
+  const long long seen = attention_keys_seen(s), step = element_bytes == 4 ? 8 : 16;
+  if (s.queries <= attention_warp_queries) return true;
+  if (element_bytes == 2 && s.queries > 64) return seen <= 16 && (s.dim <= 64 || s.dim > 128);
+  // Tiles of keys that warps meet in the place of 64 queries: above so many, blocks are faster, which share keys.
+  const long long tiles = (s.queries + 15) / 16 * ((seen + step - 1) / step) / ((s.queries + 63) / 64);
+  const long long most = element_bytes == 4 ? (s.dim > 128 ? 16 : 28) : s.dim <= 64 ? 24 : s.dim <= 128 ? 6 : 13;
+  if (tiles <= most) return true;
+  return s.queries <= 32 && (element_bytes == 2 || s.dim <= 128) && attention_warps(sm_count, s, element_bytes).sharing > 1;
+}
+
+// Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else, and where all are short, a block goes on from one to
+// the next, whose keys and values are on their way before.
+inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
+  constexpr long long most = (1ll << 31) - 1, short_keys = 512;
+  const long long wanted = s.causal && attention_keys_seen(s) > short_keys ? most : sm_count;
+  return cells < wanted ? cells : wanted;
+}
+
+// Heads whose blocks run together (attention_wgmma.cu): with `causal` as many as leave their keys and values in half of L2, so that blocks
+// go from long to short; without, one after the other.
+inline int attention_heads_together(const AttentionSizes& s) {
+  constexpr long long half_of_l2 = 24 << 20;
+  if (!s.causal) return 1;
+  const long long bytes = s.keys * s.dim * 4 * s.kv_heads / s.heads, fit = bytes > 0 ? half_of_l2 / bytes : 1;
+  return static_cast<int>(fit < 1 ? 1 : fit < s.batch_heads ? fit : s.batch_heads);
+}
+
+// What a block of a kernel takes at a time: head dims of up to `dim`, `queries` of a head, `keys`. No dim: the kernel does not take the case.
+struct AttentionTile {
+  int dim, queries, keys;
+};
+
+// On Hopper's tensor cores (attention_wgmma.cu): heads whose rows start on 16 bytes, each with blocks of its own.
+inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
+  constexpr long long least_queries = 64, most = 1ll << 31;
+  if (s.queries < least_queries || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
+  constexpr AttentionTile tiles[] = {{32, 192, 128}, {64, 192, 128}, {96, 128, 128}, {128, 128, 128}, {192, 128, 96}, {256, 128, 80}};
+  for (AttentionTile tile : tiles) {
+    if (s.dim > tile.dim) continue;
+    // Few keys leave most of a tile empty: tiles of attention_mma.cu are smaller, and twice as many, which pays for small heads, and where the GPU is done with them at once.
+    constexpr long long few_keys = 64, small_dim = 16;
+    if (attention_keys_seen(s) <= few_keys && (s.dim <= small_dim || s.batch_heads * ((s.queries + 127) / 128) <= sm_count * 2ll)) return {};
+    // Tiles of fewer queries, where the GPU is done with them sooner; a query costs a sixth more there.
+    const auto time = [&](int queries) { return (s.batch_heads * ((s.queries + queries - 1) / queries) + sm_count - 1) / sm_count * queries; };
+    if (tile.queries == 192 && time(128) * 7 < time(192) * 6) tile.queries = 128;
+    // Tiles of fewer keys, where these leave less of them empty: a tile of 64 keys takes an eighth longer than so many of a larger one.
+    const long long seen = attention_keys_seen(s);
+    const auto padded = [&](long long keys) { return (seen + keys - 1) / keys * keys; };
+    if (seen <= 64 && tile.dim != 32 && tile.dim != 96) tile.queries = 128, tile.keys = 64;
+    else if (seen <= 96 && (tile.dim == 96 || tile.dim == 128)) tile.keys = 96;
+    else if (tile.dim == 256 && padded(64) * 9 < padded(tile.keys) * 8) tile.keys = 64;
+    return tile;
+  }
+  return {};
+}
+constexpr int attention_wgmma_least_split = 12;
+inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
+
+// f32 on tensor cores (attention_f32.cu; head dims above 128 attention_f32_wide.cu, two warps for 16 queries).
+inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
+  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {160, attention_f32_wide_queries, attention_f32_wide_keys}, {192, attention_f32_wide_queries, attention_f32_wide_keys},
+                                     {256, attention_f32_wide_queries, attention_f32_wide_keys}},
+                          wide = {64, 128, 32};
+  for (const AttentionTile& tile : tiles) {
+    if (s.dim > tile.dim) continue;
+    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block.
+    return tile.dim == wide.dim && s.batch_heads * ((s.queries + wide.queries - 1) / wide.queries) > sm_count ? wide : tile;
+  }
+  return {};
+}
+inline bool attention_f32_is_wide(const AttentionTile& t) { return t.dim >= attention_f32_wide_from; }
+// Two tiles of keys and values each, or one with the weights and two numbers of each query.
+inline long long attention_f32_bytes(const AttentionTile& t) {
+  if (!attention_f32_is_wide(t)) return (t.queries + 4ll * t.keys) * (t.dim + 4) * 4;
+  return ((t.queries + 2ll * t.keys) * (t.dim + 4) + t.queries * (attention_f32_wide_pitch + 2ll)) * 4;
+}
