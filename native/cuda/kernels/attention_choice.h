@@ -30,7 +30,7 @@ inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
 inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vectors) {
   const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
   if ((rows >= sm_count * 8ll && seen <= 128) || (rows >= sm_count * 2ll && seen <= 16)) return 1;
-  return rows * 2 <= sm_count && seen > 16 * attention_few_together(vectors) ? 16 : 4;
+  return rows * 2 <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
 }
 
 // Bytes of shared memory: of the sums of all warps that share keys, and 16 for each thread.
@@ -68,11 +68,11 @@ inline AttentionWarps attention_warps(int sm_count, const AttentionSizes& s, int
 
 // Few queries of which each reads its keys anew (attention_few.cu): a single one, and more where that is little to read.
 inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int element_bytes) {
-  constexpr long long little = 32 << 20, few_keys = 512;
+  constexpr long long little = 32 << 20, few_keys = 512, few_rows = 1024;
   const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
   if (s.queries == 1) return element_bytes == 4 || seen <= few_keys || rows >= sm_count * 4ll;
   if (s.queries >= 64 || (s.queries >= 16 && seen <= 16)) return false;
-  if (seen <= few_keys && rows * seen * s.dim * element_bytes * 2 <= little) return true;
+  if (seen <= few_keys && rows <= few_rows && rows * seen * s.dim * element_bytes * 2 <= little) return true;
   // f32, whose products take three times as long on tensor cores.
   return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
 }
@@ -85,10 +85,12 @@ inline bool attention_takes_warps(int sm_count, const AttentionSizes& s, int ele
   if (s.queries <= attention_warp_queries) return true;
   if (element_bytes == 2 && s.queries > 64) return seen <= 16 && (s.dim <= 64 || s.dim > 128);
   // Tiles of keys that warps meet in the place of 64 queries: above so many, blocks are faster, which share keys.
-  const long long tiles = (s.queries + 15) / 16 * ((seen + step - 1) / step) / ((s.queries + 63) / 64);
+  const long long rows = (s.queries + 15) / 16, blocks = (s.queries + 63) / 64, tiles = (seen + step - 1) / step;
   const long long most = element_bytes == 4 ? (s.dim > 128 ? 16 : 28) : s.dim <= 64 ? 24 : s.dim <= 128 ? 6 : 13;
-  if (tiles <= most) return true;
-  return s.queries <= 32 && (element_bytes == 2 || s.dim <= 128) && attention_warps(sm_count, s, element_bytes).sharing > 1;
+  // Long heads in f32 where blocks of 64 queries and 32 keys are full.
+  const bool full = element_bytes == 4 && s.dim > 64 && s.queries > 64 && rows * 16 * tiles * step * 5 > blocks * 64 * ((seen + 31) / 32 * 32) * 4;
+  if (rows * tiles / blocks <= most && !full) return true;
+  return s.queries <= 32 && s.dim <= (element_bytes == 2 ? 64 : 128) && attention_warps(sm_count, s, element_bytes).sharing > 1;
 }
 
 // Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else, and where all are short, a block goes on from one to
@@ -115,8 +117,8 @@ struct AttentionTile {
 
 // On Hopper's tensor cores (attention_wgmma.cu): heads whose rows start on 16 bytes, each with blocks of its own.
 inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
-  constexpr long long least_queries = 64, most = 1ll << 31;
-  if (s.queries < least_queries || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
+  constexpr long long most = 1ll << 31;
+  if (s.queries < (s.dim <= 64 ? 64 : 17) || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
   constexpr AttentionTile tiles[] = {{32, 192, 128}, {64, 192, 128}, {96, 128, 128}, {128, 128, 128}, {192, 128, 96}, {256, 128, 80}};
   for (AttentionTile tile : tiles) {
     if (s.dim > tile.dim) continue;
@@ -130,7 +132,7 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
     const long long seen = attention_keys_seen(s);
     const auto padded = [&](long long keys) { return (seen + keys - 1) / keys * keys; };
     if (seen <= 64 && tile.dim != 32 && tile.dim != 96) tile.queries = 128, tile.keys = 64;
-    else if (seen <= 96 && (tile.dim == 96 || tile.dim == 128)) tile.keys = 96;
+    else if ((tile.dim == 96 || tile.dim == 128) && padded(96) * 8 <= padded(tile.keys) * 7) tile.keys = 96;
     else if (tile.dim == 256 && padded(64) * 9 < padded(tile.keys) * 8) tile.keys = 64;
     return tile;
   }
@@ -146,8 +148,9 @@ inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
                           wide = {64, 128, 32};
   for (const AttentionTile& tile : tiles) {
     if (s.dim > tile.dim) continue;
-    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block.
-    return tile.dim == wide.dim && s.batch_heads * ((s.queries + wide.queries - 1) / wide.queries) > sm_count ? wide : tile;
+    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block, and few of them are none.
+    const long long blocks = (s.queries + tile.queries - 1) / tile.queries, wide_blocks = (s.queries + wide.queries - 1) / wide.queries;
+    return tile.dim == wide.dim && s.batch_heads * wide_blocks > sm_count && wide_blocks * wide.queries * 12 <= blocks * tile.queries * 13 ? wide : tile;
   }
   return {};
 }
