@@ -1,7 +1,7 @@
 import type { BenchmarkCase } from '../case'
 import { isLibrary, seriesKey } from '../backends'
 import { hardwareOf, processorOf } from '../session/environment'
-import { comparedWith, type Timed } from './opening'
+import { SharedWork, type Timed } from './opening'
 import { isEagerTorch, libraryOf } from './ratings/libraries'
 import { workOf } from './size'
 
@@ -56,7 +56,7 @@ export class Baseline {
   }
 }
 
-/** What others are compared with where the user has not said and no two share a case (comparedWith in opening.ts decides where they do): PyTorch eager where it was measured, else the first preferred of these keys that was, else the first. */
+/** What others are compared with where the user has not said and no two share a case (SharedWork in opening.ts decides where they do): PyTorch eager where it was measured, else the first preferred of these keys that was, else the first. */
 export function defaultBaseline(present: readonly { backend: string; impl: string }[], preferred: readonly string[]): string | undefined {
   const torch = present.find(isEagerTorch)
   if (torch) return seriesKey(torch)
@@ -69,14 +69,20 @@ type Processor = ReturnType<typeof processorOf>
 /** What results are compared with where the user has not chosen: series keys, for each kind of processor and for all results; undefined where no two implementations share a case there. */
 export type AutoBaselines = Readonly<Record<Processor | 'all', string | undefined>>
 
-/** The automatic baselines of these valid results: those of the answer, charts, table and reports. */
-export function autoBaselines(points: readonly Timed[]): AutoBaselines {
-  const keyOf = (some: readonly Timed[]) => {
-    const found = comparedWith(some)
+/** The automatic baselines of results with this work in common: those of the answer, charts, table and reports. */
+export function autoBaselinesOf(shared: SharedWork): AutoBaselines {
+  const keyOf = (processor?: Processor) => {
+    const found = shared.mostCompared(processor)
     return found && seriesKey(found)
   }
-  const on = (processor: Processor) => keyOf(points.filter(({ case: { device } }) => processorOf(device) === processor))
-  return { gpu: on('gpu'), cpu: on('cpu'), all: keyOf(points) }
+  return { gpu: keyOf('gpu'), cpu: keyOf('cpu'), all: keyOf() }
+}
+
+/** The same of these valid results. */
+export function autoBaselines(points: readonly Pick<Timed, 'case'>[]): AutoBaselines {
+  const shared = new SharedWork()
+  for (const point of points) shared.add(point.case)
+  return autoBaselinesOf(shared)
 }
 
 /** The automatic baseline of a result on this kind of processor: that of the kind, else that of all. */

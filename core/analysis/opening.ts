@@ -13,37 +13,85 @@ export interface Timed {
 /** What charts open with where the user has not chosen: of several choices the one with the most to see. */
 
 /** Times of each implementation (a series key such as `cuda/kernel`) by work; of repeated cases the last stands. */
-function timesByWork(points: readonly Timed[], keyOf: (c: BenchmarkCase) => string = workOf): Map<string, Map<string, Timed>> {
+function timesByWork(points: readonly Timed[]): Map<string, Map<string, Timed>> {
   const works = new Map<string, Map<string, Timed>>()
   for (const point of points) {
-    const work = keyOf(point.case)
+    const work = workOf(point.case)
     const of = works.get(work) ?? new Map<string, Timed>()
     works.set(work, of.set(seriesKey(point.case), point))
   }
   return works
 }
 
-/**
- * The implementation that others are compared with: PyTorch eager where another one measured the same work, else the one that
- * shares its work with the most results of others on its own kind of processor; of equal ones the first. Where no two share a kind, across
- * kinds. Undefined where no work was measured by two.
- */
-export const comparedWith = (points: readonly Timed[]): { backend: string; impl: string } | undefined =>
-  mostCompared(points, (c) => `${processorOf(c.device)} ${workOf(c)}`) ?? mostCompared(points, workOf)
+type Processor = ReturnType<typeof processorOf>
 
-function mostCompared(points: readonly Timed[], keyOf: (c: BenchmarkCase) => string): { backend: string; impl: string } | undefined {
-  const partners = new Map<string, { backend: string; impl: string; count: number }>()
-  for (const of of timesByWork(points, keyOf).values()) {
-    if (of.size < 2) continue
-    for (const [key, { case: c }] of of) {
-      const known = partners.get(key) ?? { backend: c.backend, impl: c.impl, count: 0 }
-      known.count += of.size - 1
-      partners.set(key, known)
+interface Member {
+  backend: string
+  impl: string
+  /** Results of others on the same kind of processor for works that it measured too. */
+  shared: Record<Processor, number>
+}
+
+/** Which implementations measured the same work, from results that are added one after the other. */
+export class SharedWork {
+  readonly #members = new Map<string, Map<string, Member>>()
+  readonly #works: Record<Processor, Map<string, Member[]>> = { gpu: new Map(), cpu: new Map() }
+
+  /** Takes in the case of a valid result. */
+  add(c: BenchmarkCase): void {
+    const processor = processorOf(c.device)
+    const member = this.#memberOf(c)
+    const work = workOf(c)
+    const own = this.#works[processor].get(work)
+    if (!own) this.#works[processor].set(work, [member])
+    else if (!own.includes(member)) {
+      for (const other of own) other.shared[processor]++
+      member.shared[processor] += own.length
+      own.push(member)
     }
   }
-  const all = [...partners.values()]
-  const best = all.find(isEagerTorch) ?? all.reduce<(typeof all)[number] | undefined>((most, one) => (most && most.count >= one.count ? most : one), undefined)
-  return best && { backend: best.backend, impl: best.impl }
+
+  /**
+   * The implementation that others are compared with: PyTorch eager where another one measured the same work, else the one that
+   * shares its work with the most results of others on its own kind of processor; of equal ones the first. Where no two share a kind, across
+   * kinds. Undefined where no work was measured by two.
+   */
+  mostCompared(processor?: Processor): { backend: string; impl: string } | undefined {
+    const all = [...this.#members.values()].flatMap((ofBackend) => [...ofBackend.values()])
+    const shared = ({ shared: { gpu, cpu } }: Member) => (processor === undefined ? gpu + cpu : processor === 'gpu' ? gpu : cpu)
+    return best(all, shared) ?? (processor === undefined ? this.#acrossKinds(all) : undefined)
+  }
+
+  /** Called where no two share a kind: each work has one implementation on each. */
+  #acrossKinds(all: readonly Member[]): { backend: string; impl: string } | undefined {
+    const counts = new Map<Member, number>()
+    for (const [work, [onGpu]] of this.#works.gpu) {
+      const [onCpu] = this.#works.cpu.get(work) ?? []
+      if (onCpu && onGpu && onCpu !== onGpu) for (const member of [onCpu, onGpu]) counts.set(member, (counts.get(member) ?? 0) + 1)
+    }
+    return best(all, (member) => counts.get(member) ?? 0)
+  }
+
+  #memberOf({ backend, impl }: BenchmarkCase): Member {
+    let ofBackend = this.#members.get(backend)
+    if (!ofBackend) this.#members.set(backend, (ofBackend = new Map()))
+    let member = ofBackend.get(impl)
+    if (!member) ofBackend.set(impl, (member = { backend, impl, shared: { gpu: 0, cpu: 0 } }))
+    return member
+  }
+}
+
+function best(all: readonly Member[], shared: (member: Member) => number): { backend: string; impl: string } | undefined {
+  const partners = all.filter((member) => shared(member) > 0)
+  const found = partners.find(isEagerTorch) ?? partners.reduce<Member | undefined>((most, one) => (most && shared(most) >= shared(one) ? most : one), undefined)
+  return found && { backend: found.backend, impl: found.impl }
+}
+
+/** What `SharedWork.mostCompared` finds among these results. */
+export function comparedWith(points: readonly Pick<Timed, 'case'>[]): { backend: string; impl: string } | undefined {
+  const shared = new SharedWork()
+  for (const point of points) shared.add(point.case)
+  return shared.mostCompared()
 }
 
 /** An implementation with less than this share of the most works that one of them has in common with others is no answer for the whole. */

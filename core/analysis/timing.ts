@@ -1,8 +1,9 @@
-import { caseId, type BenchmarkCase } from '../case'
+import type { BenchmarkCase } from '../case'
 import { roundsRatioOver, standing, THRESHOLD, verdictOf, type Verdict } from '../compare'
 import type { RoundPasses } from '../measure/result/rounds'
 import type { Interval } from '../stats/bootstrap'
 import { overRuns, studentInterval } from '../stats/summarize'
+import { workOf } from './size'
 
 /** A median time and its interval, where there is one. ns per call. */
 export interface Timing {
@@ -21,7 +22,9 @@ export interface Timing {
 export function overCases<T extends Timing & { case: BenchmarkCase; run?: number | undefined }>(results: readonly T[]): T[] {
   const cases = new Map<string, T[]>()
   for (const result of results) {
-    const id = caseId(result.case)
+    const { backend, impl, device, threads } = result.case
+    // As caseId tells cases apart, from a text that is kept for each: this goes over all results of a session.
+    const id = `${workOf(result.case)}|${backend}|${impl}|${device}|${threads}`
     const known = cases.get(id)
     if (known) known.push(result)
     else cases.set(id, [result])

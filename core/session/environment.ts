@@ -171,10 +171,17 @@ function* facts(a: Place, device: Device, b: Place, other: Device): Generator<st
 const disturbed = (device: Device, a: Place, b: Place, where: Place, text: string) =>
   `${device.name} was disturbed ${a.name === b.name ? (where === a ? 'in the baseline' : 'in the other session') : `in “${where.name}”`}: ${text.replace(/\.$/, '')}.`
 
+/** Hardware by device id, asked for with every row of a table; there are few devices. */
+const hardware = new Map<string, string>()
+
 /** The hardware behind a device's id, whoever computes on it: `python:cuda:0@torch2` computes on `cuda:0`. */
-export const hardwareOf = (device: string): string => {
-  const [first = '', ...rest] = device.replace(/@.*$/, '').split(':')
-  return isLibrary(first) ? rest.join(':') : [first, ...rest].join(':')
+export function hardwareOf(device: string): string {
+  let found = hardware.get(device)
+  if (found === undefined) {
+    const [first = '', ...rest] = device.replace(/@.*$/, '').split(':')
+    hardware.set(device, (found = isLibrary(first) ? rest.join(':') : [first, ...rest].join(':')))
+  }
+  return found
 }
 
 /** What kind of processor a device is. Everything that is not the processor of the machine is a GPU. */

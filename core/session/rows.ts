@@ -50,15 +50,27 @@ export interface RowBlock {
 }
 
 /** A block for the way from main to the page, where copying one text is far cheaper than copying 20,000 objects. */
-export interface PackedBlock extends Omit<RowBlock, 'ids' | 'cases'> {
+export interface PackedBlock extends Omit<RowBlock, 'ids' | 'cases' | 'numbers'> {
   /** JSON of RowBlock's. */
   ids: string
   cases: string
+  /** Without those that no row has. */
+  numbers: Partial<RowBlock['numbers']>
 }
 
-export const packBlock = (block: RowBlock): PackedBlock => ({ ...block, ids: JSON.stringify(block.ids), cases: JSON.stringify(block.cases) })
+export function packBlock(block: RowBlock): PackedBlock {
+  const numbers = Object.fromEntries(ROW_NUMBERS.filter((name) => hasAny(block.numbers[name])).map((name) => [name, block.numbers[name]]))
+  return { ...block, ids: JSON.stringify(block.ids), cases: JSON.stringify(block.cases), numbers }
+}
 
-export const unpackBlock = (block: PackedBlock): RowBlock => ({ ...block, ids: JSON.parse(block.ids) as string[], cases: JSON.parse(block.cases) as BenchmarkCase[] })
+export function unpackBlock(block: PackedBlock): RowBlock {
+  const absent = new Float64Array(block.caseOf.length).fill(NaN)
+  const numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, block.numbers[name] ?? absent])) as RowBlock['numbers']
+  return { ...block, ids: JSON.parse(block.ids) as string[], cases: JSON.parse(block.cases) as BenchmarkCase[], numbers }
+}
+
+/** Whether a row has a number of this column. */
+export const hasAny = (column: Float64Array): boolean => column.some((value) => !Number.isNaN(value))
 
 /** One row of a block, as components use it. */
 export interface Row extends Partial<Record<RowNumber, number>> {

@@ -1,25 +1,32 @@
 import { setImmediate } from 'node:timers/promises'
-import { advise, detailsOf, type Finding, type ResultDetails } from '@core/analysis/advice'
-import { STATUSES } from '@core/result'
+import { inOrder, RULES, type Finding, type ResultDetails } from '@core/analysis/advice'
 import { ceilingsOfSession } from '@core/roofline/ceilings'
-import { GRADES, rowAt } from '@core/session/rows'
+import { rowAt, type Row } from '@core/session/rows'
 import type { History } from './types'
 
-/** Whole results read between two looks at other requests. */
-const PAUSE = 100
+/** Rows read between two looks at other requests. */
+const ROWS = 2000
 
-/**
- * What stands out in a stored session. Only results below grade A are read whole: labels, timers and stop reasons that
- * say something are reasons for the grade.
- */
-export async function findingsOf(history: Pick<History, 'getSession' | 'rows' | 'result' | 'ceilings'>, sessionId: string): Promise<Finding[]> {
+/** What stands out in a stored session. Only what rules use of results below grade A is read beside the rows: labels, timers and stop reasons that say something are reasons for the grade. Other requests are answered meanwhile. */
+export async function findingsOf(history: Pick<History, 'getSession' | 'rows' | 'details' | 'ceilings'>, sessionId: string): Promise<Finding[]> {
   const { environment, results } = history.getSession(sessionId)
-  const block = history.rows(sessionId, 0, Math.max(1, results))
-  const details = new Map<string, ResultDetails>()
-  for (const [i, id] of block.ids.entries()) {
-    if (STATUSES[block.status[i]!] !== 'ok' || GRADES[block.grade[i]!] === 'A') continue
-    details.set(id, detailsOf(history.result(id)))
-    if (details.size % PAUSE === 0) await setImmediate()
+  const rows: Row[] = []
+  while (rows.length < results) {
+    const block = history.rows(sessionId, rows.length, ROWS)
+    if (block.ids.length === 0) break
+    for (let i = 0; i < block.ids.length; i++) rows.push(rowAt(block, i))
+    await setImmediate()
   }
-  return advise({ rows: block.ids.map((_, i) => rowAt(block, i)), ceilings: ceilingsOfSession(environment, history.ceilings()), details, environment })
+  const details = new Map<string, ResultDetails>()
+  for (const page of history.details(sessionId)) {
+    for (const [id, own] of page) details.set(id, own)
+    await setImmediate()
+  }
+  const input = { rows, ceilings: ceilingsOfSession(environment, history.ceilings()), details, environment }
+  const found: Finding[] = []
+  for (const rule of RULES) {
+    found.push(...rule.find(input))
+    await setImmediate()
+  }
+  return inOrder(found)
 }

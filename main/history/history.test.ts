@@ -106,6 +106,35 @@ describe('results', () => {
     expect([...history.rows(id, 0, 2).numbers.run]).toEqual([NaN, 1])
   })
 
+  test('with new samples under an id that was there before have the passes of these samples', () => {
+    const rounds = { group: 7, numbers: [0, 1], firstSamples: [0, 4], firstRounds: [0] }
+    const result = { ...testResult('again', testCase(1)), rounds }
+    const { id } = create('one')
+    history.addResult(id, result)
+    const before = history.rows(id, 0, 1).rounds[0]!
+    const slower = { ...result, samplesNs: result.samplesNs.map((ns) => ns * 2), summary: { ...result.summary!, medianNs: result.summary!.medianNs * 2 } }
+    const db = openSqlite(file)
+    db.exec('delete from results')
+    db.close()
+    const { id: other } = create('two')
+    history.addResult(other, slower)
+    expect(history.rows(other, 0, 1).rounds[0]!.passes[0]!.ns).toBe(2 * before.passes[0]!.ns)
+  })
+
+  test('below grade A give what findings use, with how many samples they have; damaged ones are left out', () => {
+    const { id } = create('one')
+    const results = [testResult('a', testCase(1)), { ...testResult('b', testCase(2)), grade: 'B' as const, converged: false, stopReason: 'time limit' }, { ...testResult('c', testCase(3)), grade: 'C' as const }, failedResult('d', testCase(1))]
+    results[0]!.grade = 'A'
+    for (const one of results) history.addResult(id, one)
+    const details = () => new Map([...history.details(id)].flatMap((page) => [...page]))
+    expect([...details().keys()]).toEqual(['b', 'c'])
+    expect(details().get('b')).toMatchObject({ converged: false, stopReason: 'time limit', taken: results[1]!.samplesNs.length })
+    const db = openSqlite(file)
+    db.exec("update bodies set json = '{' where json like '%\"c\"%'")
+    db.close()
+    expect([...details().keys()]).toEqual(['b'])
+  })
+
   test('are counted with failures, and remaining cases are those without one', () => {
     const { id } = create('one')
     history.addResult(id, testResult('a', testCase(1)))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ResultDetails } from '@core/analysis/advice'
 import type { CaseHistory } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
@@ -129,6 +130,10 @@ export class SqliteHistory implements History {
 
   result(resultId: string): Result {
     return this.#results.one(resultId)
+  }
+
+  details(id: string): Iterable<ReadonlyMap<string, ResultDetails>> {
+    return this.#results.details(sessionRow(this.db, id).key)
   }
 
   results(id: string): Iterable<Result> {

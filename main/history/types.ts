@@ -1,3 +1,4 @@
+import type { ResultDetails } from '@core/analysis/advice'
 import type { CaseHistory } from '@core/analysis/case-history'
 import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
@@ -52,6 +53,8 @@ export interface History {
   /** Rows in the order measured, by column. */
   rows(id: string, first: number, count: number): RowBlock
   result(resultId: string): Result
+  /** What findings use of valid results below grade A, by id, some at a time. */
+  details(id: string): Iterable<ReadonlyMap<string, ResultDetails>>
   /** All results with their samples, one at a time. */
   results(id: string): Iterable<Result>
   /** Planned cases that have no result yet, in order; one planned several times is left as often as results are missing. */

@@ -21,7 +21,7 @@ const sessions = Object.fromEntries(['app-session', 'python-session'].map((name)
   return [name, pointsOf(rows)] as const
 }))
 const NAMES = Object.keys(sessions)
-const points = (name: string): ChartPoint[] => sessions[name]!
+const points = (name: string): readonly ChartPoint[] => sessions[name]!
 const unit = (id: string): ChartUnit => CHARTS.find((chart) => chart.id === id)!
 
 /** A chart as it opens: what it is narrowed to, and its picture. */

@@ -49,7 +49,7 @@ export function reportOf({ session, environment, results }: SessionFile, context
     notes: session.notes,
     // Of interleaved blocks the comparison of their pairs is the answer, not the medians of single blocks.
     answer: sessionAnswer(session.about?.kind === 'interleaved' ? [] : rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment),
-    findings: advise({ rows, ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
+    findings: advise({ rows, ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r, r.samplesNs.length)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),
     ceilings: ceilingsTable(context.ceilings),

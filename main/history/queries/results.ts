@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { detailsOf, type ResultDetails } from '@core/analysis/advice'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { roundPasses } from '@core/measure/result/rounds'
+import { roundPasses, type RoundPasses } from '@core/measure/result/rounds'
 import { measureSettingsSchema } from '@core/measure/settings'
 import { STATUSES, type Result } from '@core/result'
 import { emptyBlock, GRADES, ROW_NUMBERS, type RowBlock } from '@core/session/rows'
@@ -10,8 +11,11 @@ import { numberReader, restore, store, fromBytes, parseStored, readable, type Re
 import { query, type Database } from '../database/database'
 import { NotFoundError } from '../types'
 
+const OK = STATUSES.indexOf('ok')
 /** Rows read from the file in one go while iterating over all results: bounds memory to some tens of megabytes. */
 const PAGE = 256
+/** Results whose passes are kept, some 2 KB each. */
+const ROUNDS_KEPT = 10_000
 
 type RowTuple = [id: string, caseKey: number, status: number, grade: number, message: string | null, numbers: Uint8Array]
 
@@ -19,6 +23,7 @@ type RowTuple = [id: string, caseKey: number, status: number, grade: number, mes
 export class Results {
   readonly #insertResult
   readonly #insertBody
+  readonly #rounds = new Map<string, { numbers: Uint8Array; rounds: RoundPasses | undefined }>()
 
   constructor(
     private readonly db: Database,
@@ -63,7 +68,7 @@ export class Results {
     }
     block.cases = this.#casesOf(session, first, count, caseAt)
     this.#addReasons(session, block)
-    this.#addRounds(session, block)
+    this.#addRounds(session, block, tuples)
     if (tuples.some(([, , , , , numbers]) => numbers.length < ROW_NUMBERS.length * Float64Array.BYTES_PER_ELEMENT)) this.#addRuns(session, block)
     return block
   }
@@ -83,18 +88,29 @@ export class Results {
     for (const { position, reasons } of found) if (reasons !== null) block.gradeReasons[position - block.first] = JSON.parse(reasons) as string[]
   }
 
-  /** What the rows of interleaved rounds say, which are made of their samples. */
-  #addRounds(session: number, block: RowBlock): void {
+  /** What the rows of interleaved rounds say, which are made of their samples: once, because rows are read for the table, for findings and by other windows. */
+  #addRounds(session: number, block: RowBlock, tuples: readonly RowTuple[]): void {
     if (block.numbers.roundsGroup.every(Number.isNaN)) return
     const statement = this.db.prepare(query.selectFrom('results').innerJoin('bodies', 'bodies.key', 'results.body').select(['bodies.json', 'bodies.samples']).where('results.session', '=', 0).where('results.position', '=', 0).compile().sql)
     for (const [at, group] of block.numbers.roundsGroup.entries()) {
       if (Number.isNaN(group)) continue
-      const stored = statement.get(session, block.first + at) as { json: string; samples: Uint8Array } | undefined
-      // A damaged body hides its rounds, not the session.
-      const [body] = readable<ResultBody>(stored ? [stored] : [])
-      const rounds = body && roundPasses({ ...body, samplesNs: fromBytes(stored!.samples) })
-      if (rounds) block.rounds[at] = rounds
+      const [id, , , , , numbers] = tuples[at]!
+      let known = this.#rounds.get(id)
+      // The id of a result that was removed may come again in a file: with other samples its numbers are others.
+      if (!known || Buffer.compare(known.numbers, numbers) !== 0) {
+        known = { numbers, rounds: this.#readRounds(statement, session, block.first + at) }
+        if (this.#rounds.size >= ROUNDS_KEPT) this.#rounds.clear()
+        this.#rounds.set(id, known)
+      }
+      if (known.rounds) block.rounds[at] = known.rounds
     }
+  }
+
+  #readRounds(statement: ReturnType<Database['prepare']>, session: number, position: number): RoundPasses | undefined {
+    const stored = statement.get(session, position) as { json: string; samples: Uint8Array } | undefined
+    // A damaged body hides its rounds, not the session.
+    const [body] = readable<ResultBody>(stored ? [stored] : [])
+    return body && roundPasses({ ...body, samplesNs: fromBytes(stored!.samples) })
   }
 
   /** The repeat of rows that a version wrote which did not keep it beside the other numbers: of cases that come several times. */
@@ -105,7 +121,7 @@ export class Results {
         .innerJoin('bodies', 'bodies.key', 'results.body')
         .select(['results.position as position', sql<number | null>`case when json_valid(bodies.json) then json_extract(bodies.json, '$.run') end`.as('run')])
         .where('results.session', '=', session).where('results.position', '>=', block.first).where('results.position', '<', block.first + block.ids.length)
-        .where('results.case_key', 'in', query.selectFrom('results').select('case_key').where('session', '=', session).groupBy('case_key').having((eb) => eb.fn.countAll(), '>', 1)),
+        .where(({ exists, selectFrom }) => exists(selectFrom('results as other').select('other.position').where('other.session', '=', session).whereRef('other.case_key', '=', 'results.case_key').whereRef('other.position', '!=', 'results.position'))),
     )
     for (const { position, run } of found) if (run !== null) block.numbers.run[position - block.first] = run
   }
@@ -138,6 +154,26 @@ export class Results {
     const found = this.db.first(this.#whole().where('results.id', '=', id))
     if (!found) throw new NotFoundError(`There is no result “${id}” in the history.`)
     return restore(found)
+  }
+
+  /** What findings use of the valid results below grade A, a page at a time and without their samples. */
+  *details(session: number): Iterable<ReadonlyMap<string, ResultDetails>> {
+    const below = query
+      .selectFrom('results')
+      .innerJoin('bodies', 'bodies.key', 'results.body')
+      .select(['results.id', 'results.position', 'bodies.json', sql<number>`length(bodies.samples)`.as('bytes')])
+      .where('results.session', '=', session).where('results.status', '=', OK).where('results.grade', '!=', GRADES.indexOf('A'))
+    for (let next = 0; ; ) {
+      const page = this.db.all(below.where('results.position', '>=', next).orderBy('results.position').limit(PAGE))
+      yield new Map(page.flatMap((row): [string, ResultDetails][] => {
+        // A damaged body hides its details, not those of others.
+        const [body] = readable<ResultBody>([row])
+        return body ? [[row.id, detailsOf(body, row.bytes / Float64Array.BYTES_PER_ELEMENT)]] : []
+      }))
+      const last = page.at(-1)
+      if (!last || page.length < PAGE) return
+      next = last.position + 1
+    }
   }
 
   /** All results of a session with their samples, in order, a page at a time. */
@@ -204,7 +240,6 @@ export class Cases {
   }
 }
 
-const OK = STATUSES.indexOf('ok')
 const WALL = ROW_NUMBERS.indexOf('wallMs')
 
 /** What the last cases took on this host, newest first, of the last `most` results; those of sessions without settings, or that cannot be read, are left out. */

@@ -2,8 +2,17 @@ import type { Timing } from '@core/analysis/timing'
 import type { BenchmarkCase } from '@core/case'
 import type { RowSource } from '../../stores/rows/result-rows'
 
+/** Points by row source, as long as it has no more rows: charts and the answer above them take the same. */
+const made = new WeakMap<RowSource, { length: number; points: readonly ChartPoint[] }>()
+
 /** The measured, correct rows of a source as chart points. Wrong and failed ones are never drawn as if they ranked. */
-export function pointsOf(rows: RowSource): ChartPoint[] {
+export function pointsOf(rows: RowSource): readonly ChartPoint[] {
+  let own = made.get(rows)
+  if (own?.length !== rows.length) made.set(rows, (own = { length: rows.length, points: collect(rows) }))
+  return own.points
+}
+
+function collect(rows: RowSource): ChartPoint[] {
   const median = rows.column('medianNs')
   const low = rows.column('ciLowNs')
   const high = rows.column('ciHighNs')

@@ -10,7 +10,7 @@ const FEW_ROWS = 400
 const BUSY_DELAY_MS = 200
 
 /** The points of a row source as of the last time charts were drawn: they come after the table, which is what a user waits for. */
-export function usePoints(rows: () => RowSource, live: () => boolean): ComputedRef<ChartPoint[]> {
+export function usePoints(rows: () => RowSource, live: () => boolean): ComputedRef<readonly ChartPoint[]> {
   const drawn = shallowRef(rows())
   const version = ref(rows().version)
   function redraw() {

@@ -2,11 +2,13 @@ import { markRaw, ref } from 'vue'
 import type { BenchmarkCase } from '@core/case'
 import type { RoundPasses } from '@core/measure/result/rounds'
 import { STATUSES, type Grade, type Status } from '@core/result'
-import { GRADES, ROW_NUMBERS, type Row, type RowBlock, type RowNumber } from '@core/session/rows'
+import { GRADES, hasAny, ROW_NUMBERS, type Row, type RowBlock, type RowNumber } from '@core/session/rows'
 
+/** NaN where it grows. */
 const grownFloats = (old: Float64Array, capacity: number) => {
   const next = new Float64Array(capacity)
   next.set(old)
+  next.fill(NaN, old.length)
   return next
 }
 
@@ -28,7 +30,10 @@ export class ResultRows implements RowSource {
   private readonly cases: BenchmarkCase[] = []
   private statuses = new Uint8Array(0)
   private grades = new Uint8Array(0)
-  private readonly numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(0)])) as Record<RowNumber, Float64Array>
+  /** Of the numbers that a row has: most sessions have half of them. */
+  private readonly numbers: Partial<Record<RowNumber, Float64Array>> = {}
+  /** In place of the others. */
+  private absent = new Float64Array(0)
   private readonly messages = new Map<number, string>()
   private readonly reasons = new Map<number, readonly string[]>()
   private readonly passes = new Map<number, readonly [RoundPasses]>()
@@ -58,7 +63,10 @@ export class ResultRows implements RowSource {
     const added = block.ids.length - skip
     if (added <= 0) return true
     this.reserve(this.count + added)
-    for (const name of ROW_NUMBERS) this.numbers[name].set(block.numbers[name].subarray(skip), this.count)
+    for (const name of ROW_NUMBERS) {
+      const values = block.numbers[name].subarray(skip)
+      if (this.numbers[name] || hasAny(values)) (this.numbers[name] ??= grownFloats(new Float64Array(0), this.capacity)).set(values, this.count)
+    }
     this.statuses.set(block.status.subarray(skip), this.count)
     this.grades.set(block.grade.subarray(skip), this.count)
     for (let i = skip; i < block.ids.length; i++) {
@@ -108,11 +116,11 @@ export class ResultRows implements RowSource {
   }
 
   number(row: number, name: RowNumber): number {
-    return this.numbers[name][row]!
+    return this.numbers[name]?.[row] ?? NaN
   }
 
   column(name: RowNumber): Float64Array {
-    return this.numbers[name].subarray(0, this.count)
+    return (this.numbers[name] ?? this.absent).subarray(0, this.count)
   }
 
   indexOf(id: string): number | undefined {
@@ -131,7 +139,7 @@ export class ResultRows implements RowSource {
     const rounds = this.passes.get(i)
     if (rounds) row.rounds = rounds
     for (const name of ROW_NUMBERS) {
-      const value = this.numbers[name][i]!
+      const value = this.number(i, name)
       if (!Number.isNaN(value)) row[name] = value
     }
     return row
@@ -140,7 +148,8 @@ export class ResultRows implements RowSource {
   private reserve(rows: number): void {
     if (rows <= this.capacity) return
     this.capacity = Math.max(rows, this.capacity * 2, 64)
-    for (const name of ROW_NUMBERS) this.numbers[name] = grownFloats(this.numbers[name], this.capacity)
+    for (const [name, values] of Object.entries(this.numbers)) this.numbers[name as RowNumber] = grownFloats(values, this.capacity)
+    this.absent = grownFloats(this.absent, this.capacity)
     this.statuses = grownBytes(this.statuses, this.capacity)
     this.grades = grownBytes(this.grades, this.capacity)
   }

@@ -31,6 +31,15 @@ it('compares with PyTorch where it is, with the interval on hover, and says why 
   expect([cells[2]!.hover, cells[3]!.hover]).toEqual(['This is the baseline itself.', 'differs'])
 })
 
+it('follows rows as they come, with the baseline that all of them have', () => {
+  const growing = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100))
+  const cells = () => [0, 1].map((row) => cellOf(shown('speedup', growing), growing, row, noEfficiency).text)
+  expect(cells()).toEqual(['–', '8.000x'])
+  growing.append(blockOf([at('python', 'torch', 'python:cpu', 200)], 2))
+  expect(cells()).toEqual(['0.250x', '2.000x'])
+  expect(cellOf(shown('speedup:cpu/scalar', growing), growing, 2, noEfficiency).text).toBe('4.000x')
+})
+
 it('takes another baseline, sorts by it and copies it with its interval', () => {
   const order = rowOrder(rows, { quick: '', filters: {}, sorts: [{ column: 'speedup:cpu/scalar', descending: true }] }, noEfficiency, () => ({ name: '', size: 1 }))
   expect([...order].slice(0, 2).map((row) => rows.case(row).impl)).toEqual(['avx2', 'torch'])

@@ -1,5 +1,6 @@
 import { seriesKey } from '@core/backends'
-import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, defaultBaseline, isSplit, type AutoBaselines } from '@core/analysis/baseline'
+import { autoBaselineOf, autoBaselinesOf, autoBaselineTitle, Baseline, baselineTitle, defaultBaseline, isSplit, type AutoBaselines } from '@core/analysis/baseline'
+import { SharedWork } from '@core/analysis/opening'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
 import type { Device } from '@core/backend'
 import { ratioGrade } from '@core/compare'
@@ -16,13 +17,15 @@ export const speedupId = (key: string | undefined): string => (key === undefined
 /** The baseline in a column's id; `key` is absent where the column chooses by itself. Undefined for other columns. */
 export const baselineOfId = (id: string): { key?: string } | undefined => (id === 'speedup' ? {} : id.startsWith(PREFIX) ? { key: id.slice(PREFIX.length) } : undefined)
 
+/** What was found in the rows so far: rows are only appended, so each is looked at once. */
 interface Known {
-  version: number
+  taken: number
   /** Implementations met, in the order of the rows. */
-  keys: { backend: string; impl: string }[]
-  baselines: Map<string, Baseline>
-  /** Absent until it was asked for. */
-  auto?: AutoBaselines
+  keys: Map<string, { backend: string; impl: string }>
+  shared: SharedWork
+  baselines: Map<string, { rows: Baseline; taken: number }>
+  /** Absent until it was asked for of these rows. */
+  auto?: AutoBaselines | undefined
 }
 const known = new WeakMap<RowSource, Known>()
 /** Series keys that devices prefer, by the rows they measured. */
@@ -31,34 +34,36 @@ const preferred = new WeakMap<RowSource, readonly string[]>()
 /** Tells which implementations the devices of these rows prefer, for the column that chooses its baseline itself. */
 export const preferImpls = (rows: RowSource, devices: readonly Device[]): void => {
   preferred.set(rows, devices.flatMap(({ backend, impls }) => impls.filter((impl) => impl.preferred).map(({ id: impl }) => seriesKey({ backend, impl }))))
+  const own = known.get(rows)
+  if (own) own.auto = undefined
 }
 
 function lookThrough(rows: RowSource): Known {
-  const kept = known.get(rows)
-  if (kept?.version === rows.version) return kept
-  const keys = new Map<string, { backend: string; impl: string }>()
-  for (let i = 0; i < rows.length; i++) {
-    const { backend, impl } = rows.case(i)
-    const key = `${backend}/${impl}`
-    if (!keys.has(key)) keys.set(key, { backend, impl })
+  let own = known.get(rows)
+  if (!own) known.set(rows, (own = { taken: 0, keys: new Map(), shared: new SharedWork(), baselines: new Map() }))
+  // Of a row source only the version is reactive.
+  if (rows.version >= 0 && own.taken === rows.length) return own
+  for (; own.taken < rows.length; own.taken++) {
+    const c = rows.case(own.taken)
+    const key = seriesKey(c)
+    if (!own.keys.has(key)) own.keys.set(key, { backend: c.backend, impl: c.impl })
+    if (rows.status(own.taken) === 'ok') own.shared.add(c)
   }
-  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map() }
-  known.set(rows, next)
-  return next
+  own.auto = undefined
+  return own
 }
 
 /** What can be the baseline: series keys of the implementations that have rows. */
-export const baselineKeys = (rows: RowSource): string[] => lookThrough(rows).keys.map(seriesKey)
+export const baselineKeys = (rows: RowSource): string[] => [...lookThrough(rows).keys.keys()]
 
 /** What the column that chooses by itself compares with; before any two implementations share a case, what a device prefers. */
 export function autoOf(rows: RowSource): AutoBaselines {
-  const look = lookThrough(rows)
-  if (!look.auto) {
-    const valid = Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok')
-    const found = autoBaselines(valid.map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })))
-    look.auto = { ...found, all: found.all ?? defaultBaseline(look.keys, preferred.get(rows) ?? []) }
+  const own = lookThrough(rows)
+  if (!own.auto) {
+    const found = autoBaselinesOf(own.shared)
+    own.auto = { ...found, all: found.all ?? defaultBaseline([...own.keys.values()], preferred.get(rows) ?? []) }
   }
-  return look.auto
+  return own.auto
 }
 
 function baseline(rows: RowSource, row: number, key: string | undefined): Baseline | undefined {
@@ -66,12 +71,9 @@ function baseline(rows: RowSource, row: number, key: string | undefined): Baseli
   if (wanted === undefined) return undefined
   const { baselines } = lookThrough(rows)
   let found = baselines.get(wanted)
-  if (!found) {
-    found = new Baseline(wanted)
-    for (let index = 0; index < rows.length; index++) found.add({ case: rows.case(index), index, ok: rows.status(index) === 'ok', run: runOf(rows, index) })
-    baselines.set(wanted, found)
-  }
-  return found
+  if (!found) baselines.set(wanted, (found = { rows: new Baseline(wanted), taken: 0 }))
+  for (; found.taken < rows.length; found.taken++) found.rows.add({ case: rows.case(found.taken), index: found.taken, ok: rows.status(found.taken) === 'ok', run: runOf(rows, found.taken) })
+  return found.rows
 }
 
 const runOf = (rows: RowSource, row: number): number | undefined => {
