@@ -48,6 +48,23 @@ test('implementations of one case go through passes together until their speedup
   expect(left).toBeCloseTo(0)
 })
 
+test('while a group is not settled there is time left, also where its passes took longer than was expected', () => {
+  const cases = impls(1, 'x', 'y')
+  const { turns, left } = sweepSource({ cases, settings: ROUNDS, repeats: 1, secondsOf: () => 0.02 })
+  const seconds: number[] = []
+  let step = turns.next()
+  for (let turn = 0; !step.done && 'case' in step.value && step.value.rounds; turn++) {
+    const numbers = Array.from({ length: ROUNDS_OF_A_PASS }, (_, i) => ROUNDS_OF_A_PASS * turn + i)
+    step = turns.next(cases.map((c, i) => ({ ...aResult(`${turn} ${i}`, c), wallMs: 20, samplesNs: numbers.flatMap(() => Array.from({ length: 4 }, () => 100 + 30 * ((turn * 7 + i * 5) % 4))), rounds: { group: 0, numbers, firstSamples: numbers.map((_, at) => 4 * at) } })) as [Result, Result])
+    seconds.push([...left()].reduce((sum, one) => sum + one.seconds, 0))
+  }
+  // After the first pass five more of 40 ms are certain; after the last of all it is known that none comes.
+  expect(seconds[0]).toBeCloseTo(0.2)
+  expect(seconds.slice(0, -1).every((left) => left >= 0.04 - 1e-9)).toBe(true)
+  expect(seconds.length).toBeGreaterThan(6)
+  expect(seconds.at(-1)).toBeCloseTo(0)
+})
+
 test('passes of several groups are spread over each other', () => {
   const { order, stored } = run(source([...impls(1, 'x', 'y'), ...impls(2, 'x', 'y')]), () => 100)
   expect(order.slice(0, 4)).toEqual(['x1 y1', 'x2 y2', 'x1 y1', 'x2 y2'])

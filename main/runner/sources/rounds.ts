@@ -79,6 +79,17 @@ class Open {
     return members.length > 1 ? members : []
   }
 
+  /** Passes at most: where one measures in a process of its own, a pass is two rounds, there and back. */
+  get most(): number {
+    return this.together.length === this.members.length ? MAX_PASSES : INTERLEAVE.maxQuads
+  }
+
+  /** Expected seconds of each member in the passes to come, by those so far: up to the fewest that can be enough, then half of those that there may be. */
+  get secondsToCome(): number {
+    const passes = this.passes < MIN_PASSES ? MIN_PASSES - this.passes : Math.ceil((this.most - this.passes) / 2)
+    return (passes * this.wallMs) / 1000 / this.passes / this.members.length
+  }
+
   /** The results of what was measured, the ratios to the first of them included. */
   joined(settings: MeasureSettings): { result: Result; seconds: number }[] {
     const members = this.members.filter(({ parts }) => parts.length > 0)
@@ -95,9 +106,7 @@ class Open {
   /** Whether its rounds say enough: every speedup within the target. */
   enough(settings: MeasureSettings): boolean {
     if (this.passes < MIN_PASSES) return false
-    // Where one measures in a process of its own, a pass is two rounds, there and back.
-    const most = this.together.length === this.members.length ? MAX_PASSES : INTERLEAVE.maxQuads
-    if (this.passes >= most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
+    if (this.passes >= this.most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
     const passes = roundPasses(base!)
     return others.every((side) => roundsSettled(roundsRatio(roundPasses(side), passes), settings.relativeCi))
@@ -151,6 +160,8 @@ export class Rounds {
     this.#open.shift()
     if (open.members.length > 0 && !open.enough(this.settings)) {
       this.#open.push(open)
+      // What was expected is used up before a group on a noisy host is settled.
+      for (const member of open.members) if (member.left < open.secondsToCome) this.#expectLess(member, member.left - open.secondsToCome)
       return
     }
     for (const member of open.members) this.#expectLess(member, member.left)
