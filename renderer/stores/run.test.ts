@@ -44,6 +44,8 @@ describe('a run', () => {
     expect(await end).toBe('done')
     expect(run.busy).toBe(false)
     expect(run.ended).toMatchObject({ state: 'done', rows: total })
+    // The session view opens with it, whatever session was looked at before.
+    expect(run.unseen).toBe(run.sessionId)
   })
 
   it('pauses, resumes and stops', async () => {

@@ -18,6 +18,9 @@ export const useRun = defineStore('run', () => {
   /** The session whose rows are shown in the run view. */
   const sessionId = ref<string>()
   const ended = ref<{ sessionId: string; state: 'done' | 'stopped'; failures: number; outOfMemory?: number | undefined; rows: number }>()
+  /** The session of the last sweep that ended, until a session is looked at: what the session view opens with. */
+  const unseen = ref<string>()
+  let sweep: string | undefined
   const busy = computed(() => state.value.phase !== 'idle')
   const paused = computed(() => state.value.phase === 'paused')
 
@@ -45,13 +48,13 @@ export const useRun = defineStore('run', () => {
     }
   }
 
-  const startSweep = (spec: SweepSpec, name?: string) => begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run')
+  const startSweep = async (spec: SweepSpec, name?: string) => (sweep = await begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run'))
   const measureCeilings = (devices: string[] = [], scope: CeilingScope = {}) => begin(() => call('ceilings:measure', { devices, ...(scope.all ? { all: true } : {}), ...(scope.choices ? { choices: scope.choices.map(({ impl, threads }) => ({ impl, threads })) } : {}) }), 'measure this machine')
   const selfCheck = (devices: string[] = []) => begin(() => call('self-check:run', { devices }), 'measure the noise floor')
   async function resumeSession(id: string): Promise<string | undefined> {
     const resumed = await begin(() => call('run:resume-session', { sessionId: id }), 'resume the session')
     if (resumed) await loadRows(resumed)
-    return resumed
+    return (sweep = resumed)
   }
 
   async function steer(channel: 'run:pause' | 'run:resume' | 'run:stop'): Promise<void> {
@@ -70,6 +73,7 @@ export const useRun = defineStore('run', () => {
     })
     listen('run:ended', (end) => {
       ended.value = { ...end, rows: rowsOf(end.sessionId).length }
+      if (end.sessionId === sweep) unseen.value = sweep
     })
     receive(await call('run:state', undefined))
     if (sessionId.value) await loadRows(sessionId.value)
@@ -86,7 +90,7 @@ export const useRun = defineStore('run', () => {
     })
 
   return {
-    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, selfCheck, resumeSession, finished,
+    state, rows, sessionId, ended, unseen, busy, paused, start, startSweep, measureCeilings, selfCheck, resumeSession, finished,
     pauseOrResume: () => steer(paused.value ? 'run:resume' : 'run:pause'),
     stop: () => steer('run:stop'),
   }
