@@ -32,7 +32,8 @@ describe('scaling', () => {
   it('writes gains below 1 as fractions, which fit beside the plot', () => {
     const slower = [1, 2].map((t) => chartPoint({ threads: t }, 100 * 64 ** (t - 1)))
     const { option } = drawOf(chart, slower, { values: { along: 'threads' } })
-    const [{ axisLabel, min }] = option!['yAxis'] as [{ axisLabel: { formatter(value: number): string }; min: number }]
+    const [{ axisLabel, min }] = option!['yAxis'] as [{ axisLabel: { formatter(value: number): string; customValues: number[] }; min: number }]
+    expect(axisLabel.customValues).toContain(1)
     expect(min).toBeLessThanOrEqual(1 / 64)
     expect([1 / 64, 0.5, 1, 8].map(axisLabel.formatter)).toEqual(['1/64x', '1/2x', '1x', '8x'])
   })

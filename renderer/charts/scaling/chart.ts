@@ -80,7 +80,8 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
     ...style, gridIndex, type: 'log' as const, logBase: 2, min: least / 1.1, max: most * 1.1, name: words.axis, nameGap: 24,
     axisTick: { ...style.axisTick, ...ticks }, axisLabel: { ...style.axisLabel, ...ticks, formatter: (value: number) => (along === 'threads' ? String(value) : formatSizeTick(value)) }, splitLine: { show: false },
   })
-  const gainTicks = { customValues: Array.from({ length: Math.round(Math.log2(y.max / y.min)) + 1 }, (_, i) => y.min * 2 ** i).filter((_, i, all) => i % Math.ceil(all.length / 6) === 0) }
+  // Of the powers of two at most six, 1x among them.
+  const gainTicks = { customValues: Array.from({ length: Math.round(Math.log2(y.max / y.min)) + 1 }, (_, i) => y.min * 2 ** i).filter((value, _, all) => Math.round(Math.log2(value)) % Math.ceil(all.length / 6) === 0) }
   const title = (text: string, left: string | number) => ({ text, left, top: height + 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText }, padding: 0 })
   const shares = series.flatMap((one) => one.points.map((point) => point.efficiency))
   const shareTop = Math.max(1, Math.ceil((shares.reduce((a, b) => Math.max(a, b), 0) - 0.02) * 4) / 4)

@@ -15,6 +15,8 @@ export const MARK_PX = 6
 
 const LEGEND_ROW = 20
 const ITEM_GAP = 14
+/** Px right of a name: the gap alone, which is also that between rows, is too little to tell whose mark is whose. */
+const NAME_GAP = 6
 /** Px of a line in the legend: room for a whole period of the longest dashes. */
 export const LINE_WIDTH = 32
 const LEGEND_FONT = "11px 'Inter Variable', system-ui, sans-serif"
@@ -26,7 +28,7 @@ function legendRows(labels: readonly string[], itemWidth: number, available: num
   let rows = 1
   let used = 0
   for (const label of labels) {
-    const width = ITEM_GAP + itemWidth + 6 + format.getTextRect(label, LEGEND_FONT).width
+    const width = ITEM_GAP + itemWidth + 6 + NAME_GAP + format.getTextRect(label, LEGEND_FONT).width
     if (used + width > available && used > 0) {
       rows++
       used = 0
@@ -53,7 +55,7 @@ export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth
       itemWidth,
       itemHeight: 8,
       itemGap: ITEM_GAP,
-      textStyle: { color: theme.text, fontSize: 11 },
+      textStyle: { color: theme.text, fontSize: 11, padding: [0, NAME_GAP, 0, 0] },
       pageTextStyle: { color: theme.muted },
       pageIconColor: theme.muted,
       pageIconInactiveColor: theme.grid,
