@@ -15,6 +15,15 @@ const points = [
 ]
 const source = { all: points, points, others: [] }
 
+it('says where its intervals come from', () => {
+  const rounds = (ns: number) => ({ rounds: [{ group: 1, passes: [0, 8, 16, 24, 32, 40].map((first) => ({ first, ns, rounds: 8, interrupted: false })) }] })
+  const paired = [{ ...chartPoint({ impl: 'scalar' }, 400), ...rounds(400) }, { ...chartPoint({ impl: 'avx2' }, 100), ...rounds(100) }]
+  const noteOf = (of: readonly ChartPoint[]) => drawOf(chart, of).note!.text
+  expect(noteOf(points.slice(0, 2))).toBe('Geometric means; intervals from those of the medians')
+  expect(noteOf(paired)).toBe('Geometric means; intervals from interleaved rounds')
+  expect(noteOf([...paired, ...points.slice(2, 4)])).toBe('Geometric means; intervals from rounds, else from the medians')
+})
+
 describe('speedups', () => {
   it('set every result beside the baseline of the same case, and the baseline beside nothing', () => {
     expect(speedups(source, 'cpu scalar').map((one) => [one.variant.title, one.point.case.params['n'], one.ratio])).toEqual([['cpu avx2', 1024, 4], ['cpu avx2', 64, 0.5], ['cuda kernel', 1024, 8]])

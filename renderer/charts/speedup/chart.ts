@@ -11,8 +11,16 @@ import type { ChartUnit } from '../unit'
 import { problemNames, type Variant } from '../data/variants'
 import { baselineControl, noSpeedup, speedups, type Speedup } from './pairs'
 
-/** Where the intervals come from: the page has medians with their intervals, not samples. */
-const INTERVALS = 'Intervals of the ratios come from the intervals of both medians (MOVER on the log scale), as the samples are not at hand here; Compare resamples them.'
+const OF_MEDIANS = 'from the intervals of both medians (MOVER on the log scale), as the samples are not at hand here; Compare resamples them.'
+const OF_ROUNDS = 'from paired passes where both were measured in the same interleaved rounds, as in Compare'
+
+/** Where ratios and intervals come from: paired rounds, else the medians with their intervals, as the page has no samples. */
+function originOf(found: readonly Speedup[]): { text: string; about: string } {
+  const paired = found.filter(({ paired }) => paired).length
+  if (paired === 0) return { text: 'intervals from those of the medians', about: `Intervals of the ratios come ${OF_MEDIANS}` }
+  if (paired === found.length) return { text: 'intervals from interleaved rounds', about: `Ratios and their intervals come ${OF_ROUNDS}.` }
+  return { text: 'intervals from rounds, else from the medians', about: `Ratios and their intervals come ${OF_ROUNDS}; others ${OF_MEDIANS}` }
+}
 
 export default {
   id: 'speedup',
@@ -28,13 +36,14 @@ export default {
     const baseline = context.values['baseline'] ?? ''
     const order: SpeedupOrder = context.values['order'] === 'operation' ? 'operation' : 'effect'
     const found = speedups(context, baseline)
+    const origin = originOf(found)
     return {
       option: speedupOption(found, order, context.theme, context.selected, context.size.width),
       height: speedupHeight(Math.min(MAX_BARS, found.length)),
       empty: noSpeedup(context, baseline),
       ...(found.length > MAX_BARS
-        ? { note: { text: `${MAX_BARS} of ${formatInteger(found.length)} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
-        : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),
+        ? { note: { text: `${MAX_BARS} of ${formatInteger(found.length)} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${origin.about}` } }
+        : found.length ? { note: { text: `Geometric means; ${origin.text}`, about: origin.about } } : {}),
       csv: () => speedupCsv(found),
     }
   },

@@ -18,6 +18,8 @@ export interface Speedup {
   ratio: number
   low?: number
   high?: number
+  /** Both were measured in the same interleaved rounds. */
+  paired: boolean
 }
 
 type Source = Pick<ChartContext, 'all' | 'points' | 'others'>
@@ -112,9 +114,11 @@ function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[],
   return points.flatMap((point): Speedup[] => {
     const base = baseOf(point.case)
     const found = base && speedupOf(point, base)
-    return found ? [{ point, base, variant: byId.get(of(point.case))!, baseTitle: title ?? byId.get(of(base.case))!.title, ...found }] : []
+    return found ? [{ point, base, variant: byId.get(of(point.case))!, baseTitle: title ?? byId.get(of(base.case))!.title, paired: inSameRounds(point, base), ...found }] : []
   })
 }
+
+const inSameRounds = (point: ChartPoint, base: ChartPoint): boolean => point.rounds?.some(({ group }) => base.rounds?.some((other) => other.group === group)) ?? false
 
 /** What is missing for a speedup, in a sentence. */
 export function noSpeedup({ all, points }: Source, baseline = ''): string {
