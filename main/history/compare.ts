@@ -34,8 +34,8 @@ function* blocksOf(history: History, { id: sessionId, environment }: ComparedSes
       const device = `${result.case.backend} ${result.case.device}`
       if (!joins.has(device)) joins.set(device, whyNotJoinable(environment, added, [result.case]) === undefined)
       if (!joins.get(device)) continue
-      const { samplesNs, clocksMhz } = typicalBlock(result)
-      if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, samplesNs: Array.from(samplesNs), ...(clocksMhz ? { clocksMhz: Array.from(clocksMhz) } : {}) })
+      const { samplesNs, clocksMhz, interrupted = false } = typicalBlock(result)
+      if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, samplesNs: Array.from(samplesNs), interrupted, ...(clocksMhz ? { clocksMhz: Array.from(clocksMhz) } : {}) })
       yield { done: 0, total: 1 }
     }
     sessions.push(blocks)

@@ -35,6 +35,21 @@ describe('interleaved ratio', () => {
     expect(interleavedRatio(blocks)!.ratio).toBeCloseTo(1, 2)
   })
 
+  test('a side that waited for the processor in most blocks has no ratio of the waiting: too few quads are left for a verdict', () => {
+    // Nine of ten blocks of b were interrupted, and each of their calls waited for its second thread.
+    const waited = (block: Block) => (block.place === 1 || block.place === 2) && block.quad % 10 !== 3
+    const quads = (count: number) => quadsOf(count, createRandom(6), { sideB: 1.2, sigma: 0.002 }).map((block) => (waited(block) ? { ...block, samplesNs: [1.2e7, 9e6, 1.4e7], interrupted: true } : block))
+    const few = interleavedRatio(quads(40))!
+    expect(few.ratio).toBeCloseTo(1.2, 2)
+    expect(few).toMatchObject({ quads: 4 })
+    expect(few.interval).toBeUndefined()
+    expect(interleavedRatio(quads(60))!.interval!.low).toBeGreaterThan(1.19)
+  })
+
+  test('an interrupted block that took about as long as the others counts', () => {
+    expect(interleavedRatio(quadsOf(8, createRandom(7), { sideB: 1.1, sigma: 0.002 }).map((block) => ({ ...block, interrupted: true })))).toMatchObject({ quads: 8, ratio: expect.closeTo(1.1, 2) as number })
+  })
+
   test('incomplete quads do not count, and few quads have no interval', () => {
     const blocks = quadsOf(INTERLEAVE.minQuads, createRandom(4))
     const short = interleavedRatio(blocks.slice(0, -1))!

@@ -1,4 +1,5 @@
 import { caseId, type BenchmarkCase } from '../../case'
+import { wasInterrupted } from '../../measure/result/rounds'
 import type { MeasureSettings } from '../../measure/settings'
 import type { Result } from '../../result'
 import { resampledTrimmedMean, type Interval } from '../../stats/bootstrap'
@@ -24,6 +25,8 @@ export interface Block {
   samplesNs: ArrayLike<number>
   /** SM clock in MHz beside each sample. */
   clocksMhz?: ArrayLike<number>
+  /** Other programs took the processor away from its samples. */
+  interrupted?: boolean
 }
 
 /** Side b over side a, from complete quads; no interval for fewer than INTERLEAVE.minQuads. */
@@ -42,13 +45,15 @@ export const INTERLEAVE: { settings: MeasureSettings; minQuads: number; maxQuads
 }
 
 const PLACES = 4
+/** Of an interrupted block or pass, how much longer than the best one of its side it may take and still count. */
+export const HELD_UP = 2
 const SEED = 0x0abba
 
 /**
  * Side b over side a of one pair. Within an ABBA quad both sides have the same mean moment, so in the mean of the
  * logarithms of the block medians a linear drift cancels. The quad is the unit: the estimate is the 20 % trimmed mean of
  * the quads' log ratios, its interval comes from resampling quads (core/stats/bootstrap.ts). Quads with a missing
- * block, or one without a usable median, are left out; undefined when none is complete.
+ * block, one without a usable median, or one that was held up are left out; undefined when none is left.
  */
 export function interleavedRatio(blocks: readonly Block[]): InterleavedRatio | undefined {
   const quads = new Map<number, Block[]>()
@@ -58,7 +63,8 @@ export function interleavedRatio(blocks: readonly Block[]): InterleavedRatio | u
     quads.set(block.quad, quad)
   }
   const complete = [...quads.values()].filter((quad) => quad.length === PLACES && [0, 1, 2, 3].every((place) => quad[place] !== undefined))
-  const used = complete.flatMap((quad) => {
+  const isHeldUp = heldUp(complete.flat())
+  const used = complete.filter((quad) => !quad.some(isHeldUp)).flatMap((quad) => {
     const ns = logRatio(quad, ({ samplesNs }) => samplesNs)
     return ns === undefined ? [] : [{ ns, cycles: logRatio(quad, cyclesOf) }]
   })
@@ -67,6 +73,18 @@ export function interleavedRatio(blocks: readonly Block[]): InterleavedRatio | u
   const cycles = used.flatMap((quad) => (quad.cycles === undefined ? [] : [quad.cycles]))
   if (cycles.length === used.length) result.cycles = quadRatio(cycles)
   return result
+}
+
+/**
+ * A block that was interrupted and took longer than `HELD_UP` times the best one of its side says how long the processor was away: a call
+ * that needs several threads waits until the scheduler has run all of them, some milliseconds however short it is.
+ */
+function heldUp(blocks: readonly Block[]): (block: Block) => boolean {
+  const typical = new Map(blocks.map((block) => [block, median(block.samplesNs) ?? NaN]))
+  const isB = ({ place }: Block) => place === 1 || place === 2
+  const best = (side: boolean) => Math.min(...blocks.filter((block) => isB(block) === side).map((block) => typical.get(block)!).filter((ns) => ns > 0))
+  const [bestA, bestB] = [best(false), best(true)]
+  return (block) => block.interrupted === true && typical.get(block)! > HELD_UP * (isB(block) ? bestB : bestA)
 }
 
 /** ln(b / a) of one quad: medians of places 1 and 2 over those of 0 and 3, as means of logarithms. */
@@ -119,7 +137,7 @@ export interface PairRatios {
 const SWAPPED = [1, 0, 3, 2] as const
 
 /** The pairs among results of sessions that add to the one compared. Wrong and failed blocks leave their quad incomplete. */
-export function pairRatios(sessions: Iterable<Iterable<Pick<Result, 'case' | 'status' | 'samplesNs' | 'labels' | 'clocksMhz' | 'block'>>>): PairRatios {
+export function pairRatios(sessions: Iterable<Iterable<Pick<Result, 'case' | 'status' | 'samplesNs' | 'labels' | 'clocksMhz' | 'deviceStates' | 'block'> & Pick<Block, 'interrupted'>>>): PairRatios {
   const cases = new Map<string, [a?: string, b?: string]>()
   const blocks = new Map<string, Block[]>()
   let firstQuad = 0
@@ -156,11 +174,11 @@ export function pairRatios(sessions: Iterable<Iterable<Pick<Result, 'case' | 'st
   }
 }
 
-/** A block by the median of its clean samples alone, in ns and in cycles: thousands of blocks are held at a time. */
-export function typicalBlock(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Pick<Block, 'samplesNs' | 'clocksMhz'> {
+/** A block by the median of its clean samples alone, in ns and in cycles, and whether it was interrupted: thousands of blocks are held at a time. */
+export function typicalBlock(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz' | 'deviceStates'> & Pick<Block, 'interrupted'>): Pick<Block, 'samplesNs' | 'clocksMhz' | 'interrupted'> {
   const run = runOf(result)
   const ns = median(run.ns)
   const cycles = run.cycles && median(run.cycles)
   if (ns === undefined) return { samplesNs: [] }
-  return { samplesNs: [ns], ...(cycles === undefined ? {} : { clocksMhz: [(cycles / ns) * 1000] }) }
+  return { samplesNs: [ns], ...(cycles === undefined ? {} : { clocksMhz: [(cycles / ns) * 1000] }), ...(result.interrupted ?? wasInterrupted(result) ? { interrupted: true } : {}) }
 }

@@ -5,7 +5,7 @@ import { meanRatio } from '../../stats/mean-ratio'
 import { studentQuantile } from '../../stats/significance'
 import { MIN_RUNS, studentInterval } from '../../stats/summarize'
 import { formatHalfWidth } from '../../units'
-import { intervalAt, quadRatio, type InterleavedRatio } from './interleave'
+import { HELD_UP, intervalAt, quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
 /** Ratios by side and base: a session is asked again for those it has whenever a result is added. */
@@ -26,9 +26,6 @@ export function roundsRatio(side: RoundPasses | undefined, base: RoundPasses | u
   own.set(base, found)
   return found.ratio
 }
-
-/** An interrupted pass that took longer than this times the best one of its side says how long the processor was away. */
-const HELD_UP = 2
 
 function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | undefined {
   const below = new Map(base.passes.map((pass) => [pass.first, pass]))

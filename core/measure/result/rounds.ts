@@ -120,6 +120,9 @@ const FEW_SAMPLES = 8
 
 const isInterrupted = (switches: number, samples: number) => (samples <= FEW_SAMPLES ? switches > 0 : switches > INTERRUPTED * samples)
 
+/** Whether other programs took the processor away from the samples of a result so often. */
+export const wasInterrupted = ({ samplesNs, deviceStates }: Pick<Result, 'samplesNs' | 'deviceStates'>): boolean => isInterrupted(interruptions(deviceStates, 0, samplesNs.length), samplesNs.length)
+
 const interruptions = (states: Result['deviceStates'], from: number, end: number) =>
   (states ?? []).reduce((sum, { firstSample, state }) => (firstSample >= from && firstSample < end ? sum + (state.involuntarySwitches ?? 0) : sum), 0)
 
