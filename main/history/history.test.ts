@@ -121,20 +121,6 @@ describe('results', () => {
     expect(history.rows(other, 0, 1).rounds[0]!.passes[0]!.ns).toBe(2 * before.passes[0]!.ns)
   })
 
-  test('below grade A give what findings use, with how many samples they have; damaged ones are left out', () => {
-    const { id } = create('one')
-    const results = [testResult('a', testCase(1)), { ...testResult('b', testCase(2)), grade: 'B' as const, converged: false, stopReason: 'time limit' }, { ...testResult('c', testCase(3)), grade: 'C' as const }, failedResult('d', testCase(1))]
-    results[0]!.grade = 'A'
-    for (const one of results) history.addResult(id, one)
-    const details = () => new Map([...history.details(id)].flatMap((page) => [...page]))
-    expect([...details().keys()]).toEqual(['b', 'c'])
-    expect(details().get('b')).toMatchObject({ converged: false, stopReason: 'time limit', taken: results[1]!.samplesNs.length })
-    const db = openSqlite(file)
-    db.exec("update bodies set json = '{' where json like '%\"c\"%'")
-    db.close()
-    expect([...details().keys()]).toEqual(['b'])
-  })
-
   test('are counted with failures, and remaining cases are those without one', () => {
     const { id } = create('one')
     history.addResult(id, testResult('a', testCase(1)))
