@@ -90,7 +90,7 @@ describe('what is unclear inside a session', () => {
     await page.getByText('Each row is one block of an interleaved comparison.').waitFor()
     expect(await page.getByTestId('session-answer').count()).toBe(0)
     await page.getByRole('link', { name: 'Open the session it adds to' }).or(page.getByTitle('Open the session it adds to')).first().click()
-    await page.getByTestId('session-answer').getByRole('link', { name: 'Resolved in Compare' }).click()
+    await page.getByTestId('session-answer').getByRole('link', { name: 'Interleaved blocks in Compare' }).click()
     await table().waitFor()
     expect(new URL(page.url()).hash).toContain('within=')
   })

@@ -20,6 +20,7 @@ it('says where its intervals come from', () => {
   const paired = [{ ...chartPoint({ impl: 'scalar' }, 400), ...rounds(400) }, { ...chartPoint({ impl: 'avx2' }, 100), ...rounds(100) }]
   const noteOf = (of: readonly ChartPoint[]) => drawOf(chart, of).note!.text
   expect(noteOf(points.slice(0, 2))).toBe('Geometric means; intervals from those of the medians')
+  expect(noteOf(points.slice(0, 2).map(({ ciLowNs: _low, ciHighNs: _high, ...point }) => point))).toBe('Geometric means; too few rounds or samples for intervals')
   expect(noteOf(paired)).toBe('Geometric means; intervals from interleaved rounds')
   expect(noteOf([...paired, ...points.slice(2, 4)])).toBe('Geometric means; intervals from rounds, else from the medians')
 })

@@ -17,6 +17,7 @@ const OF_ROUNDS = 'from paired passes where both were measured in the same inter
 /** Where ratios and intervals come from: paired rounds, else the medians with their intervals, as the page has no samples. */
 function originOf(found: readonly Speedup[]): { text: string; about: string } {
   const paired = found.filter(({ paired }) => paired).length
+  if (found.every(({ low }) => low === undefined)) return { text: 'too few rounds or samples for intervals', about: 'A time of too few samples has no interval, and neither has a ratio of too few paired passes.' }
   if (paired === 0) return { text: 'intervals from those of the medians', about: `Intervals of the ratios come ${OF_MEDIANS}` }
   if (paired === found.length) return { text: 'intervals from interleaved rounds', about: `Ratios and their intervals come ${OF_ROUNDS}.` }
   return { text: 'intervals from rounds, else from the medians', about: `Ratios and their intervals come ${OF_ROUNDS}; others ${OF_MEDIANS}` }
