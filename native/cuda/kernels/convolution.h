@@ -13,7 +13,8 @@ struct ConvSizes {
   ConvAxis depth, height, width;
 };
 
-// What convolution_pack.cu writes: for each image and group the positions that windows reach, padding among them, and for each position its channels. A piece is 8 or 4
+// What convolution_pack.cu writes: for each image and group the positions that windows reach, padding among them but not what lies between those that stride and dilation step over, and for
+// each position its channels. A piece is 8 or 4
 // channels of one position, the last ones filled up with zeros. `filters` and `pieces` are those of a group.
 struct PackedConv {
   int groups, filters, columns;  // columns: outputs of a filter, over all images
@@ -22,7 +23,7 @@ struct PackedConv {
   int terms;          // pieces of a filter
   int pitch;          // pieces from one filter to the next
   int plane, area, width;  // outputs of an image, of one depth, of a row
-  int stride;         // in positions
+  int stride_depth, stride_height, stride_width;  // in positions
   unsigned image, slab, line;                     // pieces of an image, of one depth, of a row
   unsigned tap_depth, tap_height, tap_width;      // pieces from one element of the kernel to the next
 };
@@ -45,6 +46,7 @@ struct ConvPacking {
   int channels, taps;  // of a group; of a filter
   int images, tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
   int padded_depth, padded_height, padded_width;
+  int step_depth, step_height, step_width;  // from a packed position to the next, in elements of the input
   long long tiles_positions, input_blocks;
 };
 

@@ -185,7 +185,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   if (p.device.major == 9 && p.device.minor == 0 && half) result.packed = conv_packed(s);
   if (const ConvPacked& packed = result.packed; packed.grain > 0) {
     shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
-    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input + int64_t{s.filters} * terms);
+    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;

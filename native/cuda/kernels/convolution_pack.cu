@@ -20,8 +20,8 @@ __device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GR
 // Where a packed position lies in a plane of the input, -1 for padding.
 __device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, unsigned position) {
   const unsigned row = position / p.padded_width;
-  const int w = static_cast<int>(position - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
-            d = static_cast<int>(row / p.padded_height) - s.depth.padding;
+  const int w = static_cast<int>(position - row * p.padded_width) * p.step_width - s.width.padding, h = static_cast<int>(row % p.padded_height) * p.step_height - s.height.padding,
+            d = static_cast<int>(row / p.padded_height) * p.step_depth - s.depth.padding;
   const bool inside = static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
   return inside ? (static_cast<long long>(d) * s.height.input + h) * s.width.input + w : -1;
 }

@@ -103,7 +103,7 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
 #pragma unroll
   for (int i = 0; i < BN / ROWS; i++) {
     const int c = min(column0 + row + i * ROWS, s.columns - 1), image = by.plane.quotient(c), o = c - image * s.plane, d = by.area.quotient(o), in_area = o - d * s.area, h = by.width.quotient(in_area), w = in_area - h * s.width;
-    origin[i] = (static_cast<unsigned>(group) * batch + image) * s.image + d * s.stride * s.slab + h * s.stride * s.line + w * s.stride * s.pieces;
+    origin[i] = (static_cast<unsigned>(group) * batch + image) * s.image + d * s.stride_depth * s.slab + h * s.stride_height * s.line + w * s.stride_width * s.pieces;
   }
   const char* const windows = reinterpret_cast<const char*>(x);
   const char* from_filters = reinterpret_cast<const char*>(filters + (static_cast<long long>(group) * s.filters + filter0 + row) * s.pitch * GRAIN) + (static_cast<long long>(first) * 8 + chunk) * 16;

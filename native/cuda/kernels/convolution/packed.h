@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "../convolution.h"
 #include "../matmul/shape.h"
@@ -17,6 +18,7 @@ struct ConvPacked {
   ConvPacking packing = {};
   ConvDivisors divisors = {};
   int64_t input_elements = 0, filter_elements = 0, blocks = 0;  // of the copies, and what writes them
+  int64_t lines_apart = 1;                                      // rows of the input for each that is read
 };
 
 inline ConvDivisor conv_divisor(int by) {
@@ -52,7 +54,8 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   ConvPacked p;
   PackedConv& c = p.conv;
   const int64_t channels = s.channels / s.groups, taps = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel, images = int64_t{s.batch} * s.groups, grain = channels <= 4 ? 4 : 8;
-  const auto extent = [&](const ConvAxis& axis) { return int64_t{axis.output - 1} * s.stride + int64_t{s.dilation} * (axis.kernel - 1) + 1; };
+  const auto step = [&](const ConvAxis& axis) { return axis.kernel == 1 ? s.stride : std::gcd(s.stride, s.dilation); };
+  const auto extent = [&](const ConvAxis& axis) { return (int64_t{axis.output - 1} * s.stride + int64_t{s.dilation} * (axis.kernel - 1)) / step(axis) + 1; };
   const int64_t depth = extent(s.depth), height = extent(s.height), width = extent(s.width), plane = int64_t{s.depth.output} * s.height.output * s.width.output, columns = s.batch * plane;
   conv_runs(c, up(channels, grain), 64 / grain);
   // What the kernels count with 32 bits, and 4 GiB of packed input.
@@ -73,19 +76,21 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   c.plane = static_cast<int>(plane);
   c.area = s.height.output * s.width.output;
   c.width = s.width.output;
-  c.stride = s.stride;
+  c.stride_depth = s.stride / step(s.depth), c.stride_height = s.stride / step(s.height), c.stride_width = s.stride / step(s.width);
   c.line = static_cast<unsigned>(width * c.pieces);
   c.slab = static_cast<unsigned>(height) * c.line;
   c.image = static_cast<unsigned>(depth) * c.slab;
-  c.tap_width = static_cast<unsigned>(s.dilation * c.pieces);
-  c.tap_height = static_cast<unsigned>(s.dilation) * c.line;
-  c.tap_depth = static_cast<unsigned>(s.dilation) * c.slab;
+  c.tap_width = static_cast<unsigned>(s.dilation / step(s.width) * c.pieces);
+  c.tap_height = static_cast<unsigned>(s.dilation / step(s.height)) * c.line;
+  c.tap_depth = static_cast<unsigned>(s.dilation / step(s.depth)) * c.slab;
 
   p.divisors = {conv_divisor(c.plane), conv_divisor(c.area), conv_divisor(c.width), conv_divisor(c.run), conv_divisor(c.kernel_width), conv_divisor(c.kernel_height), conv_divisor(c.kernel_depth)};
 
   ConvPacking& k = p.packing;
   k.channels = static_cast<int>(channels);
   k.taps = static_cast<int>(taps);
+  k.step_depth = step(s.depth), k.step_height = step(s.height), k.step_width = step(s.width);
+  p.lines_apart = int64_t{k.step_depth} * k.step_height;
   k.padded_depth = static_cast<int>(depth), k.padded_height = static_cast<int>(height), k.padded_width = static_cast<int>(width);
   k.tiles_channels = static_cast<int>(up(c.pieces * grain, 64));
   k.tile_channels = static_cast<int>(up(c.pieces, k.tiles_channels) * grain);

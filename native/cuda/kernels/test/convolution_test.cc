@@ -191,8 +191,11 @@ void packed() {
     const int64_t channels = s.channels / s.groups, least = up(channels, p.grain), padded = int64_t{k.padded_depth} * k.padded_height * k.padded_width;
     runs = runs && (p.grain == 8 ? channels > 4 : channels <= 4) && c.pieces >= least && c.pieces * 8 <= least * 9 + 7 && c.pieces % c.run == 0 && c.run * p.grain <= 64 && (c.run == c.pieces || c.run >= 4) && c.terms == c.pieces * k.taps &&
            c.pitch >= c.terms && c.pitch * p.grain % 8 == 0;
-    const auto last = [&](const ConvAxis& a) { return int64_t{a.output - 1} * s.stride + int64_t{a.kernel - 1} * s.dilation; };
-    const int64_t at = last(s.depth) * c.slab + last(s.height) * c.line + last(s.width) * c.pieces + c.pieces - 1;
+    const int64_t at = int64_t{s.depth.output - 1} * c.stride_depth * c.slab + int64_t{s.height.output - 1} * c.stride_height * c.line + int64_t{s.width.output - 1} * c.stride_width * c.pieces + int64_t{s.depth.kernel - 1} * c.tap_depth +
+                       int64_t{s.height.kernel - 1} * c.tap_height + int64_t{s.width.kernel - 1} * c.tap_width + c.pieces - 1;
+    // Packed positions are elements of the input `step` apart: where a window begins, and from one element of it to the next.
+    const auto steps = [&](const ConvAxis& a, int step, int stride) { return step * stride == s.stride && (a.kernel == 1 || s.dilation % step == 0); };
+    windows = windows && steps(s.depth, k.step_depth, c.stride_depth) && steps(s.height, k.step_height, c.stride_height) && steps(s.width, k.step_width, c.stride_width) && (s.width.kernel == 1 || int64_t{c.tap_width} * k.step_width == int64_t{s.dilation} * c.pieces);
     windows = windows && at == int64_t{c.image} - 1 && int64_t{c.image} == padded * c.pieces && p.input_elements <= int64_t{1} << 31 && p.input_elements == int64_t{c.image} * s.batch * s.groups * p.grain;
     tiles = tiles && (p.grain == 4 ? k.tiles_channels == 1 && k.position_bits == 10 : int64_t{k.tile_channels} * ((1 << k.position_bits) + 2) <= 8192 && k.position_bits <= 8) && k.tiles_positions << k.position_bits >= padded * k.images && (k.tiles_positions - 1) << k.position_bits < padded * k.images && s.batch % k.images == 0 && k.input_blocks == int64_t{s.groups} * s.batch / k.images * k.tiles_channels * k.tiles_positions &&
             k.tile_channels % p.grain == 0 && int64_t{k.tiles_channels} * k.tile_channels >= int64_t{c.pieces} * p.grain && int64_t{k.tiles_channels - 1} * k.tile_channels < int64_t{c.pieces} * p.grain && p.blocks <= Launch::max_blocks_x;
