@@ -65,7 +65,7 @@ void plan(Planner& p) {
   // Threads of several outputs, and tiles, count with 32 bits.
   constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
   const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4)), size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && plane <= most;
+  const bool warp = window >= 64 && (row.dims != 8 || s.outputs < int64_t{1} << 17), four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << (window >= 64 ? 17 : 18) && plane <= most;
   const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
   if (row.dims == 8 && plane <= most && s.outputs > pool_few_outputs) {
     const auto whole = [&](size_t i) { return static_cast<int>(p.dim(i)); };

@@ -36,8 +36,9 @@ struct PoolThreads {
 };
 // `elements` of the input, `down` and `across`: what adaptive windows divide at most; `window`: its elements, about.
 inline PoolThreads pool_threads_of(int64_t sm_count, int64_t elements, int64_t down, int64_t across, int64_t outputs, int64_t window) {
-  constexpr int64_t most = (int64_t{1} << 31) - 4 * pool_threads, least_shared = 8, large = 64;
+  constexpr int64_t most = (int64_t{1} << 31) - 4 * pool_threads, least_shared = 8, large = 64, largest_shared = 256, many = int64_t{1} << 15;
   const auto small = [&](int64_t group) { return elements <= most && down <= most && across <= most && outputs <= most / group; };
+  if (window >= large && window < largest_shared && outputs >= many && small(8)) return {8, true};
   if (window >= large) return {32, small(32)};
   // One after the other, the elements of a window would each wait for memory; many outputs hide that.
   if (window >= least_shared && outputs * 8 <= sm_count * 2048 && small(8)) return {8, true};

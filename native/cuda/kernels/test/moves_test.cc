@@ -116,8 +116,8 @@ void scatters() {
 
 void small_poolings() {
   const auto threads = [](int64_t outputs, int64_t window) { return pool_threads_of(multiprocessors, 1 << 20, 1 << 10, 1 << 10, outputs, window); };
-  expect(threads(1000, 2).group == 1 && threads(1000, 19).group == 8 && threads(int64_t{1} << 28, 19).group == 1 && threads(1000, 64).group == 32, "few outputs of larger windows have several threads each");
-  expect(threads(1000, 2).small && !pool_threads_of(multiprocessors, int64_t{1} << 31, 1, 1, 1000, 2).small && !pool_threads_of(multiprocessors, 1, int64_t{1} << 31, 1, 1000, 2).small && !threads(int64_t{1} << 27, 64).small,
+  expect(threads(1000, 2).group == 1 && threads(1000, 19).group == 8 && threads(int64_t{1} << 28, 19).group == 1 && threads(1000, 64).group == 32 && threads(1 << 16, 100).group == 8 && threads(1 << 16, 256).group == 32, "few outputs of larger windows have several threads each");
+  expect(threads(1000, 2).small && !pool_threads_of(multiprocessors, int64_t{1} << 31, 1, 1, 1000, 2).small && !pool_threads_of(multiprocessors, 1, int64_t{1} << 31, 1, 1000, 2).small && !threads(int64_t{1} << 27, 256).small,
          "places of 32 bits where inputs, outputs by their threads, and what adaptive windows divide fit");
 }
 
