@@ -67,3 +67,38 @@ struct ConvEach {
   ConvDivisor plane, filters, of_group, area, width, taps, kernel_width, kernel_height;
 };
 static_assert(sizeof(ConvEach) <= 128, "a launch stores up to 128 bytes per argument");
+
+// convolution_narrow.cu: threads of a block, positions of a warp.
+constexpr int conv_narrow_threads = 128, conv_narrow_positions = 64;
+
+// `channels` and `filters` of a group, `kernel`: its elements, outputs of an image and of a depth, elements of an image's channel.
+struct ConvNarrow {
+  int columns, channels, filters, terms, kernel, plane, area, in_plane;
+  ConvDivisor by_plane, by_area, by_width;
+};
+static_assert(sizeof(ConvNarrow) <= 128, "a launch stores up to 128 bytes per argument");
+
+// convolution_group.cu: threads of a block.
+constexpr int conv_group_threads = 128;
+
+// `channels` and `filters` of a group; pairs of channels, and steps of eight pairs of channels and elements of the kernel. Of a tile: rows and columns of
+// outputs, lines of the input and words of each, words from a pair of channels to the next.
+struct ConvGroup {
+  int channels, filters, pairs, steps;
+  int rows, cols, lines, line, pitch;
+  int tiles, tiles_down, tiles_across;
+  int vector;  // elements of a row of the input that are read together; 1: single ones, or parts of rows
+  ConvDivisor by_pairs, by_line, by_lines, by_vectors, by_cols, by_across, by_down;
+};
+static_assert(sizeof(ConvGroup) <= 128, "a launch stores up to 128 bytes per argument");
+
+// convolution_filters.cu: filters of a warp, positions of a block.
+constexpr int conv_filters_of_warp = 8, conv_filters_positions = 256;
+
+// convolution_rows.cu: threads of a block.
+constexpr int conv_rows_threads = 256;
+
+// `filters` and images `together` of a block, filters of all groups and of one, `terms` of an output, elements from an image to the next.
+struct ConvRows {
+  int images, filters, all, of_group, together, terms, pitch;
+};

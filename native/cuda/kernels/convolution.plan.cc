@@ -7,8 +7,12 @@
 #include "convolution/depthwise.h"
 #include "convolution/each.h"
 #include "convolution/few.h"
+#include "convolution/filters.h"
 #include "convolution/gather.h"
+#include "convolution/group.h"
+#include "convolution/narrow.h"
 #include "convolution/packed.h"
+#include "convolution/rows.h"
 #include "convolution/sample.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
@@ -152,6 +156,34 @@ void plan_thin(Planner& p, const ConvOperands& from, const ConvSizes& s, const C
   if (t.shares > 1) launch.cluster(static_cast<unsigned>(t.shares));
 }
 
+ConvNarrow narrow_of(const ConvSizes& s, const ConvShape& shape) {
+  const int area = s.height.output * s.width.output;
+  return {static_cast<int>(shape.columns), s.channels / s.groups, s.filters / s.groups, static_cast<int>(shape.terms), static_cast<int>(shape.terms / shape.channels), static_cast<int>(shape.plane), area,
+          s.depth.input * s.height.input * s.width.input, conv_divisor(static_cast<int>(shape.plane)), conv_divisor(area), conv_divisor(s.width.output)};
+}
+
+void plan_filters(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvFilters f = conv_filters(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_filters", std::string("convolution_filters_") + (!shape.point ? "window" : shape.plane % 4 == 0 ? "wide" : "point"), f.shared), {f.blocks, s.groups}, f.warps * 32, f.shared, from.x, from.weight, p.output(), s,
+           narrow_of(s, shape));
+}
+
+void plan_narrow(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvNarrowShape n = conv_narrow(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_narrow", "convolution_narrow_" + p.dtype() + "_" + std::to_string(n.steps) + "_" + std::to_string(n.positions), n.shared), {n.blocks, s.groups}, conv_narrow_threads, n.shared, from.x, from.weight,
+           p.output(), s, narrow_of(s, shape));
+}
+
+void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvGrouped g = conv_grouped(p.device.sm_count, s, shape);
+  p.launch(p.kernel_in("convolution_group", "convolution_group_" + p.dtype() + "_" + std::to_string(g.eights), g.shared), {g.blocks, s.groups}, conv_group_threads, g.shared, from.x, from.weight, p.output(), s, g.conv);
+}
+
+void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape) {
+  const ConvRowsShape r = conv_rows(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_rows", "convolution_rows_" + p.dtype() + "_" + std::to_string(r.terms)), {r.blocks_x, r.blocks_y}, conv_rows_threads, 0, from.x, from.weight, p.output(), r.conv);
+}
+
 void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
   const char* name = positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four";
@@ -177,7 +209,10 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const bool point = s.stride == 1 && same(s.depth) && same(s.height) && same(s.width), half = p.spec.dtype != Dtype::f32;
   shape = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, point, half && packed_axes(s) > 0, channels};
   const auto met = [&](const ConvAxis& a) { return a.padding == 0 && a.kernel == a.input && (a.kernel == 1 || s.dilation == 1); };
-  shape.dense = s.groups == 1 && met(s.depth) && met(s.height) && met(s.width);
+  shape.whole = met(s.depth) && met(s.height) && met(s.width);
+  shape.dense = s.groups == 1 && shape.whole;
+  const auto one = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0; };
+  shape.sampled = one(s.depth) && one(s.height) && one(s.width);
   shape.clusters = p.device.major >= 9;
   shape.element_bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const int64_t input = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, elements[] = {input, int64_t{s.filters} * terms, s.filters * shape.columns};
@@ -187,6 +222,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
+  shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
   result.choice = conv_choice(p.device.sm_count, shape);
@@ -220,6 +256,10 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::depthwise: return plan_depthwise(p, from, s, problem.planes);
     case ConvKind::direct: return plan_direct(p, from, s, shape, 1);
     case ConvKind::direct_warp: return plan_direct(p, from, s, shape, 32);
+    case ConvKind::narrow: return plan_narrow(p, from, s, shape);
+    case ConvKind::group: return plan_group(p, from, s, shape);
+    case ConvKind::filters: return plan_filters(p, from, s, shape);
+    case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::product:

@@ -5,7 +5,10 @@
 
 #include "../matmul/shape.h"
 #include "each.h"
+#include "filters.h"
 #include "gather.h"
+#include "narrow.h"
+#include "rows.h"
 #include "shape.h"
 #include "thin.h"
 
@@ -17,6 +20,10 @@ enum class ConvKind {
   depthwise,    // tiles of planes (convolution_depthwise.cu)
   direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
   direct_warp,  // a warp for each output
+  narrow,       // few channels in registers, on tensor cores (convolution_narrow.cu)
+  filters,      // all filters of a group in a block, in f32 (convolution_filters.cu)
+  group,        // few channels and filters of a group, on tensor cores (convolution_group.cu)
+  rows,         // one output of an image and filter, few terms (convolution_rows.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   product,      // a batched product (matmul.plan.cc)
@@ -180,8 +187,12 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr int64_t few_filters = 16;
   constexpr double scattered = 1.2;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
+  const ConvRowsShape rows = conv_rows(sm_count, c);
+  // Others would write each output of an image to a line of memory of its own, which their models do not count.
+  constexpr int64_t many_outputs = int64_t{1} << 18, whole_lines = 32;
+  if (rows.terms > 0 && c.groups > 1 && c.filters * c.groups >= whole_lines && c.outputs() >= many_outputs) return {ConvKind::rows, rows.cost};
   if (const double cost = conv_dense_cost(sm_count, c); cost > 0) {
-    if (c.filters > few_filters && c.element_bytes == 2) return {ConvKind::product, cost};
+    if (c.filters > few_filters && c.element_bytes == 2) return rows.terms > 0 && rows.cost < cost ? ConvChoice{ConvKind::rows, rows.cost} : ConvChoice{ConvKind::product, cost};
     if (c.filters > few_filters || cost * scattered < best.cost) best = {ConvKind::product, c.filters > few_filters ? cost : cost * scattered};
   }
   const auto consider = [&](ConvKind kind, double cost) {
@@ -189,9 +200,13 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   };
   if (c.depthwise) best = {ConvKind::depthwise, 5.2 + static_cast<double>(c.bytes) / 2e6};
   consider(ConvKind::each, conv_each_cost(sm_count, c));
+  consider(ConvKind::rows, rows.cost);
   if (c.depthwise) return best;
   consider(ConvKind::gather, conv_gather(sm_count, c).cost * (c.dense ? scattered : 1));
   consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
+  if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
+  consider(ConvKind::group, c.group_cost);
+  if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
   if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));

@@ -7,6 +7,7 @@
 #include "kernels/convolution/tiles.h"
 #include "kernels/convolution/trim.h"
 #include "kernels/plan.h"
+#include "kernels/test/convolutions.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope;
@@ -34,7 +35,7 @@ void kinds() {
          "long sums of few positions are products, short ones take a thread each");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
-  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::gather, "few terms are no tile, whatever the filters");
+  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::filters && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::gather, "few terms are no tile, whatever the filters");
   bool covered = true;
   for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
     for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
@@ -76,30 +77,6 @@ void kinds() {
   ConvShape few = {432, 17, 1, 65'536, 24, false, true};
   few.element_bytes = 2;
   expect(conv_kind(132, few) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
-}
-
-ConvAxis axis(int input, int kernel, int padding, int stride, int dilation) { return {input, kernel, padding, (input + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1}; }
-
-// f(sizes) for convolutions over the range, as they are drawn.
-template <class F>
-void each_convolution(F f) {
-  for (const int batch : {1, 3, 64, 5000})
-    for (const int channels : {1, 3, 8, 13, 64, 72, 96, 130, 512, 4096})
-      for (const int filters : {1, 17, 64, 300, 4096})
-        for (const int groups : {1, 8})
-          for (const int stride : {1, 2, 5})
-            for (const int dilation : {1, 3})
-              for (const auto& [depth, height, width] : {std::tuple{1, 1, 1}, {1, 1, 3001}, {1, 7, 7}, {1, 56, 57}, {1, 224, 224}, {9, 10, 11}, {1, 3, 1 << 20}})
-                for (const int kernel : {1, 2, 3, 7, 11, 31})
-                  for (const int padding : {0, kernel / 2, 40}) {
-                    if (channels % groups != 0 || filters % groups != 0) continue;
-                    const int span = dilation * (kernel - 1) + 1;
-                    ConvSizes s = {batch, channels, filters, groups, stride, dilation, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(width, kernel, padding, stride, dilation)};
-                    if (height > 1) s.height = axis(height, kernel, padding, stride, dilation);
-                    if (depth > 1) s.depth = axis(depth, kernel, padding, stride, dilation);
-                    if (width + 2 * padding < span || (height > 1 && height + 2 * padding < span) || (depth > 1 && depth + 2 * padding < span)) continue;
-                    f(s);
-                  }
 }
 
 // What a ConvDivisor stands for, as the kernels compute it.

@@ -16,6 +16,8 @@ void row_shapes();
 void order_shapes();
 // convolution_test.cc
 void convolution_shapes();
+// convolution_narrow_test.cc
+void narrow_convolution_shapes();
 // products_test.cc
 void products();
 // moves_test.cc

@@ -206,6 +206,7 @@ int main() {
   planes(expect);
   products();
   convolution_shapes();
+  narrow_convolution_shapes();
   order_shapes();
   few_shapes();
   attentions();

@@ -1,0 +1,93 @@
+// Convolutions of few channels, filters or terms (convolution/narrow.h, group.h, filters.h): a part of opscope_cuda_plan_test.
+#include "kernels/convolution/filters.h"
+#include "kernels/convolution/group.h"
+#include "kernels/convolution/narrow.h"
+#include "kernels/convolution/rows.h"
+#include "kernels/test/convolutions.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+// Kernels of one element with few channels: registers hold the channels, vectors do not cross images, and blocks that fit at once take all positions.
+void narrow() {
+  bool holds = true, whole = true;
+  for (const int64_t plane : {1, 49, 196, 619, 3136})
+    for (const int64_t images : {1, 7, 5000})
+      for (const int64_t filters : {1, 23, 64, 256, 257})
+        for (const int64_t groups : {1, 17, 5000})
+          for (const int64_t channels : {1, 16, 20, 64, 65})
+            for (const bool point : {false, true}) {
+              ConvShape c = {images * plane, filters, groups, channels, plane, point, true, channels};
+              c.element_bytes = 2, c.sampled = true;
+              const ConvNarrowShape n = conv_narrow(132, c);
+              holds = holds && (n.steps > 0) == (channels >= 3 && channels <= 64 && filters <= 256);
+              if (n.steps == 0) continue;
+              holds = holds && n.steps * 16 >= channels && (n.steps & (n.steps - 1)) == 0 && n.shared <= 64 << 10 && n.cost > 0;
+              whole = whole && plane % n.positions == 0 && (point || n.positions == 1) && n.blocks >= 1 && n.blocks <= up(c.columns, int64_t{conv_narrow_threads} * 2);
+            }
+  expect(holds && whole, "channels of a kernel of one element fit the registers of tensor cores, and vectors of positions lie in one image");
+}
+
+// Groups of few channels: tiles cover the outputs, and what their windows meet fits shared memory.
+void group() {
+  bool covers = true, fits = true;
+  int64_t taken = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, channels = s.channels / s.groups;
+    ConvShape c = {s.batch * plane, s.filters / s.groups, s.groups, channels * s.depth.kernel * s.height.kernel * s.width.kernel, plane, false, true, channels};
+    c.element_bytes = 2, c.largest = std::max<int64_t>(c.outputs(), int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input);
+    const ConvGrouped g = conv_grouped(132, s, c);
+    if (g.eights == 0) return;
+    taken++;
+    const ConvGroup& k = g.conv;
+    covers = covers && int64_t{g.eights} * 8 >= c.filters && k.pairs * 2 >= channels && k.steps * 8 >= k.pairs * s.height.kernel * s.width.kernel && k.rows * k.tiles_down >= s.height.output && k.rows * (k.tiles_down - 1) < s.height.output &&
+             k.cols * k.tiles_across >= s.width.output && k.cols * (k.tiles_across - 1) < s.width.output && k.tiles == s.batch * k.tiles_down * k.tiles_across && s.width.input % k.vector == 0 && (k.vector == 1 || k.tiles_across == 1) && g.blocks >= 1 && g.blocks <= k.tiles;
+    fits = fits && k.pitch >= k.lines * k.line && k.pitch % 32 == 8 && g.shared <= 64 << 10 && k.lines >= (k.rows - 1) * s.stride + (s.height.kernel - 1) * s.dilation + 1 && g.cost > 0;
+  });
+  expect(covers && fits && taken > 1000, "tiles of groups of few channels cover the outputs and fit shared memory");
+}
+
+// All filters of a group in a block: warps have some each.
+void filters() {
+  bool covers = true;
+  for (const int64_t columns : {1, 257, 100'000, 10'000'000})
+    for (const int64_t count : {1, 8, 23, 64, 65})
+      for (const int64_t channels : {1, 31, 500})
+        for (const int64_t kernel : {1, 9, 25, 49}) {
+          const ConvShape c = {columns, count, 1, channels * kernel, columns, kernel == 1, false, channels};
+          const ConvFilters f = conv_filters(132, c);
+          covers = covers && (f.warps > 0 || count <= 8 || count > 64 || kernel > 31 || channels == 500 || (channels == 31 && kernel > 1));
+          if (f.warps > 0) covers = covers && f.warps * conv_filters_of_warp >= count && f.warps <= 8 && f.blocks * conv_filters_positions >= columns && f.shared <= 64 << 10 && f.cost > 0;
+        }
+  expect(covers, "blocks with all filters of a group cover the outputs");
+}
+
+// Kernels that meet the whole image: threads of a block have filters of several images, and blocks have all of them.
+void rows() {
+  bool covers = true;
+  for (const int64_t images : {1, 100, 32'769, 10'000'000})
+    for (const int64_t filters : {1, 43, 65, 256, 257, 5000})
+      for (const int64_t groups : {1, 17})
+        for (const int64_t terms : {1, 2, 3, 8, 9}) {
+          ConvShape c = {images, filters, groups, terms, 1, terms == 1, false, 1};
+          c.whole = true;
+          const ConvRowsShape r = conv_rows(132, c);
+          covers = covers && (r.terms > 0) == (terms <= 8);
+          if (r.terms == 0) continue;
+          const ConvRows& k = r.conv;
+          covers = covers && r.terms >= terms && k.filters * k.together <= conv_rows_threads && k.together >= 1 && k.filters * r.blocks_y >= filters * groups && k.pitch == groups * terms && r.blocks_x >= 1 && (r.blocks_x - 1) * k.together < images && r.cost > 0;
+        }
+  expect(covers, "threads of a block have filters of images, and blocks have all of them");
+}
+
+}  // namespace
+
+void narrow_convolution_shapes() {
+  narrow();
+  group();
+  filters();
+  rows();
+}
