@@ -205,10 +205,10 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
 
 CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return splits > 1 ? p.workspace(splits * elements * 4) : 0; }
 
-void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
+void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits, const std::string& dtype) {
   if (splits == 1) return;
   const bool parts = splits >= join_parts;
-  p.launch(p.kernel_in("matmul_parts", (parts ? "matmul_join_parts_" : "matmul_join_") + scalar_dtype(p)), {ceil_div(elements, parts ? 32 : 128)}, parts ? 256 : 128, 0, shares, out, static_cast<long long>(elements),
+  p.launch(p.kernel_in("matmul_parts", (parts ? "matmul_join_parts_" : "matmul_join_") + dtype), {ceil_div(elements, parts ? 32 : 128)}, parts ? 256 : 128, 0, shares, out, static_cast<long long>(elements),
            static_cast<int>(splits))
       .early(p.device);
 }

@@ -82,14 +82,19 @@ __device__ __forceinline__ void space_rows(const SpacedOperand& x, long long blo
   for (int e = 0; e < spaced_each; e++) {
     const long long i = first + e * spaced_threads;
     if (i >= all) return;
-    // By 8, 4 and 2 bytes.
+    // By 8, 4, 2 bytes and one.
     const uint4 v = low[e], u = high[e];
     uint32_t w[7] = {v.x, v.y, v.z, v.w, u.x, u.y, u.z};
     if (shift[e] & 8) w[0] = w[2], w[1] = w[3], w[2] = w[4], w[3] = w[5], w[4] = w[6], w[5] = u.w;
     if (shift[e] & 4) w[0] = w[1], w[1] = w[2], w[2] = w[3], w[3] = w[4], w[4] = w[5];
-    if (BYTES == 2 && (shift[e] & 2)) {
+    if (BYTES <= 2 && (shift[e] & 2)) {
 #pragma unroll
       for (int k = 0; k < 4; k++) w[k] = __funnelshift_r(w[k], w[k + 1], 16);
+      w[4] >>= 16;
+    }
+    if (BYTES == 1 && (shift[e] & 1)) {
+#pragma unroll
+      for (int k = 0; k < 4; k++) w[k] = __funnelshift_r(w[k], w[k + 1], 8);
     }
     store16(reinterpret_cast<void*>(x.out + i * 16), make_uint4(w[0], w[1], w[2], w[3]));
   }
@@ -101,6 +106,7 @@ __device__ __forceinline__ void spaced(const SpacedOperand& a, const SpacedOpera
   if (blockIdx.x < a.blocks) space_rows<BYTES>(a, blockIdx.x);
   else space_rows<BYTES>(b, blockIdx.x - a.blocks);
 }
+extern "C" __global__ void __launch_bounds__(opscope::cuda::spaced_threads) matmul_spaced_1(const SpacedOperand a, const SpacedOperand b) { spaced<1>(a, b); }
 extern "C" __global__ void __launch_bounds__(opscope::cuda::spaced_threads) matmul_spaced_2(const SpacedOperand a, const SpacedOperand b) { spaced<2>(a, b); }
 extern "C" __global__ void __launch_bounds__(opscope::cuda::spaced_threads) matmul_spaced_4(const SpacedOperand a, const SpacedOperand b) { spaced<4>(a, b); }
 

@@ -4,15 +4,11 @@
 
 #include "matmul/launch.h"
 #include "matmul/operands.h"
-#include "matmul/wgmma.h"
 #include "matmul/wgmma_launch.h"
 #include "tensor_map.h"
 
 namespace opscope::cuda {
 
-namespace {
-
-// Of tiles of `rows` by `columns`, with stages of `line` elements of k; operands repeat after `batch_x` and `batch_y` products.
 WgmmaTask wgmma_task(const WgmmaShape& s, int rows, int columns, int64_t splits, int64_t line, int64_t batch_x, int64_t batch_y) {
   const int64_t tiles_x = ceil_div(s.x, rows), tiles_y = ceil_div(s.y, columns), work = s.batch * tiles_x * tiles_y * splits;
   if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
@@ -25,8 +21,6 @@ WgmmaTask wgmma_task(const WgmmaShape& s, int rows, int columns, int64_t splits,
   task.batches_x = divisor(batch_x), task.batches_y = divisor(batch_y);
   return task;
 }
-
-}  // namespace
 
 void launch_shifted(Planner& p, const Product& product) {
   const ProductShape& s = product.s;

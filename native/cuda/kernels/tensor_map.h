@@ -17,6 +17,7 @@ inline CUtensorMap tensor_map(CUdeviceptr address, Dtype dtype, const Rows3d& x,
   const auto size = static_cast<int64_t>(dtype_bytes(dtype));
   const CUtensorMapDataType type = dtype == Dtype::f16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                    : dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                     : size == 1          ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                                           : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   const cuuint64_t dims[3] = {static_cast<cuuint64_t>(x.cols), static_cast<cuuint64_t>(x.rows), static_cast<cuuint64_t>(x.batch)};
   const cuuint64_t strides[2] = {static_cast<cuuint64_t>(x.pitch * size), static_cast<cuuint64_t>(x.rows * x.pitch * size)};

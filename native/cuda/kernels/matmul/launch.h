@@ -24,7 +24,8 @@ void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan);
 
 // f32 sums of `splits` shares of `elements` results; 0 where there is one share, which goes to the output itself.
 CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits);
-// Adds them up to `out`, in order.
-void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits);
+// Adds them up to `out`, in order. `dtype`: of `out`.
+void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits, const std::string& dtype);
+inline void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) { launch_join(p, shares, out, elements, splits, scalar_dtype(p)); }
 
 }  // namespace opscope::cuda

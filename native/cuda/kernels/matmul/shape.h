@@ -88,6 +88,9 @@ inline bool wgmma_pays(const ProductShape& s, bool tf32) {
   return aligned_a && aligned_b ? s.k >= 32 : s.k >= 64 && products >= least_copied;
 }
 
+// Whether wgmma is faster than mma.sync for operands of one byte with k contiguous, copies of those whose rows do not start on 16 bytes included.
+inline bool scaled_wgmma_pays(int64_t m, int64_t n, int64_t k) { return k % 16 == 0 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= 1 << 20; }
+
 // Rows of X are rows of a tile, those of Y its columns.
 struct WgmmaShape {
   int64_t batch;
@@ -103,8 +106,8 @@ struct WgmmaPlan {
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
 // The ring, 128 bytes for each row that a warp stores through shared memory, and what aligns it.
 constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + 1024; }
-// `step`: elements of k in a stage. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
-inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step) {
+// `step`: elements of k in a stage. `most_columns`: of tiles. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
+inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256) {
   struct Tile {
     int rows, columns;
     double stage, end;  // of a stage; of filling the ring and storing
@@ -126,6 +129,7 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step) {
     if (least == 0 || cost < least) least = cost, best = {t.rows, t.columns, splits, joined};
   };
   for (const Tile& t : built) {
+    if (t.columns > most_columns) continue;
     consider(t, 1, false);
     for (const int64_t splits : {2, 4, 8}) consider(t, splits, true);
     const int64_t most = k_splits(sm_count, s.batch * up(s.x, t.rows) * up(s.y, t.columns), steps, 4);
