@@ -12,6 +12,7 @@
 //   matmul_long     f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
 //   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
 //                   contiguous turned, where the product is large enough to pay for it
+//   matmul_f32_words  the same with operands as they lie, where it is not
 //   matmul_f32_small  f32 of a few tiles
 //   matmul_simt     other f32
 //   matmul_small    f16 and bf16 whose rows do not start on 16 bytes, of a few tiles and a short k, or with a large operand that few blocks use
@@ -83,15 +84,19 @@ void launch_f32(Planner& p, const Product& product) {
   Operand a = left(product), b = right(product);
   if (plan.turns_a) turn(p, a);
   if (plan.turns_b) turn(p, b);
-  space(p, a, b);
+  if (!plan.words) space(p, a, b);
   const bool a_rows = !s.trans_a && !plan.turns_a, b_rows = s.trans_b && !plan.turns_b;  // of k
-  const unsigned rows = static_cast<unsigned>(plan.rows), columns = static_cast<unsigned>(plan.columns), stages = plan.name == 256 ? 4 : plan.name == 128 ? 3 : 6, shared = stages * (rows + columns) * 128;
+  const unsigned rows = static_cast<unsigned>(plan.rows), columns = static_cast<unsigned>(plan.columns), shared = f32_shared_bytes(plan);
   const auto map = [](const Operand& x, bool rows_of_k, unsigned tile) { return tensor_map(x.address, Dtype::f32, {x.batch, x.rows, x.cols, x.pitch}, rows_of_k ? tile : 32, rows_of_k ? 0 : tile); };
   const auto tiles_m = static_cast<int>(ceil_div(s.m, plan.rows)), tiles_n = static_cast<int>(ceil_div(s.n, plan.columns));
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
-  const CUfunction f = p.kernel_in("matmul_f32", "matmul_f32_" + std::to_string(plan.name) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
-  p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, plan.name == 128 ? 128 : 256, shared, map(a, a_rows, rows), map(b, b_rows, columns), product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
-           static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+  const std::string module = plan.words ? "matmul_f32_words" : "matmul_f32";
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
+  const auto launch = [&](const auto& left, const auto& right) {
+    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+  };
+  if (plan.words) launch(a.address, b.address);
+  else launch(map(a, a_rows, rows), map(b, b_rows, columns));
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 

@@ -1,7 +1,9 @@
 // What products need beside their kernels: operands as those want them, and the sum of shares of k.
 #include "common/early.cuh"
 #include "common/mma.cuh"
+#include "matmul/sizes.h"
 #include "matmul/spaced.h"
+#include "matmul/wgmma_place.cuh"
 
 // out [batch, cols, pitch] = x [batch, rows, cols] turned, in tf32 rounded to it; pitch >= rows. grid: (columns / 32, rows / 32, batch), 256 threads.
 template <bool ROUND>
@@ -152,3 +154,34 @@ __device__ __forceinline__ void join_parts(const float* __restrict__ shares, T* 
 JOIN_PARTS(f32)
 JOIN_PARTS(f16)
 JOIN_PARTS(bf16)
+
+// The same of the tiles of a product by warp groups whose k is split (matmul/wgmma.h): share, tile and its rows by columns. TURNED: the result has Y's rows.
+template <bool TURNED, class T>
+__device__ __forceinline__ void join_tiles(const float* __restrict__ shares, T* __restrict__ out, const WgmmaTask& s, int rows, int columns) {
+  const int pieces = rows * columns / opscope::cuda::join_tile_elements, part = blockIdx.x / pieces, i = (blockIdx.x - part * pieces) * opscope::cuda::join_tile_elements + threadIdx.x * 4;
+  const Place at = tile_at(s, s.whole + part);
+  const int across = TURNED ? rows : columns, row = i / across, column = i - row * across;
+  const int to_row = (TURNED ? at.y * columns : at.x * rows) + row, to_column = (TURNED ? at.x * rows : at.y * columns) + column, width = TURNED ? s.x : s.y;
+  if (to_row >= (TURNED ? s.y : s.x) || to_column >= width) return;
+  wait_for_last();
+  float total[4] = {};
+#pragma unroll 4
+  for (int split = 0; split < static_cast<int>(s.splits.by); split++) {
+    const float4 v = *reinterpret_cast<const float4*>(shares + (static_cast<long long>(split) * s.parts + part) * (rows * columns) + i);
+    total[0] += v.x, total[1] += v.y, total[2] += v.z, total[3] += v.w;
+  }
+  T* to = out + (static_cast<long long>(at.batch) * (TURNED ? s.y : s.x) + to_row) * width + to_column;
+#pragma unroll
+  for (int e = 0; e < 4; e++)
+    if (to_column + e < width) to[e] = from_float<T>(total[e]);
+}
+#define JOIN_TILES(T)                                                                                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) matmul_join_tiles_##T(const float* shares, T* out, const __grid_constant__ WgmmaTask task, int rows, int columns) {                      \
+    join_tiles<false>(shares, out, task, rows, columns);                                                                                                                                   \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) matmul_join_turned_tiles_##T(const float* shares, T* out, const __grid_constant__ WgmmaTask task, int rows, int columns) {               \
+    join_tiles<true>(shares, out, task, rows, columns);                                                                                                                                    \
+  }
+JOIN_TILES(f32)
+JOIN_TILES(f16)
+JOIN_TILES(bf16)

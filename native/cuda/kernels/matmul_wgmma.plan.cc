@@ -9,17 +9,30 @@
 
 namespace opscope::cuda {
 
-WgmmaTask wgmma_task(const WgmmaShape& s, int rows, int columns, int64_t splits, int64_t line, int64_t batch_x, int64_t batch_y) {
-  const int64_t tiles_x = ceil_div(s.x, rows), tiles_y = ceil_div(s.y, columns), work = s.batch * tiles_x * tiles_y * splits;
+WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int64_t batch_x, int64_t batch_y) {
+  const int64_t tiles_x = ceil_div(s.x, plan.rows), tiles_y = ceil_div(s.y, plan.columns), parts = s.batch * tiles_x * tiles_y - plan.whole, work = plan.whole + parts * plan.splits;
   if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
   const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
   WgmmaTask task = {};
   task.x = s.x, task.y = s.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
-  task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, splits));
+  task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, plan.splits));
+  task.whole = static_cast<int>(plan.whole), task.parts = static_cast<int>(parts), task.joined = plan.joined;
   task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x);
-  task.splits = divisor(splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
+  task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
   task.batches_x = divisor(batch_x), task.batches_y = divisor(batch_y);
   return task;
+}
+
+CUdeviceptr wgmma_shares(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task) {
+  const int64_t results = int64_t{task.batches} * task.x * task.y;
+  return plan.joined ? 0 : shares_of(p, plan.whole > 0 ? int64_t{task.parts} * plan.rows * plan.columns : results, plan.splits);
+}
+
+void join_wgmma(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task, CUdeviceptr shares, CUdeviceptr out, const std::string& dtype, bool turned) {
+  if (plan.joined || plan.splits == 1) return;
+  if (plan.whole == 0) return launch_join(p, shares, out, int64_t{task.batches} * task.x * task.y, plan.splits, dtype);
+  const CUfunction f = p.kernel_in("matmul_parts", std::string("matmul_join_") + (turned ? "turned_" : "") + "tiles_" + dtype);
+  p.launch(f, {int64_t{task.parts} * (plan.rows * plan.columns / join_tile_elements)}, 256, 0, shares, out, task, plan.rows, plan.columns).early(p.device);
 }
 
 void launch_shifted(Planner& p, const Product& product) {
@@ -35,7 +48,7 @@ void launch_shifted(Planner& p, const Product& product) {
   copied = space(p, y, none) || copied;
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaShape shape = {s.batch, x_is_b ? s.n : s.m, x_is_b ? s.m : s.n, s.k};
-  const WgmmaTask task = wgmma_task(shape, plan.tile_rows, plan.columns, plan.splits, line, x.batch, y.batch);
+  const WgmmaTask task = wgmma_task(shape, {plan.tile_rows, plan.columns, plan.splits, false}, line, x.batch, y.batch);
   const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_y ? static_cast<unsigned>(plan.columns) : line);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const unsigned shared = shifted_shared_bytes(plan.columns);
@@ -67,15 +80,14 @@ void launch_wgmma(Planner& p, const Product& product) {
   const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
   const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(plan.rows));
   const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(plan.columns));
-  const CUdeviceptr shares = plan.joined ? 0 : shares_of(p, product.results(), plan.splits);
-  WgmmaTask task = wgmma_task(shape, plan.rows, plan.columns, plan.splits, line, x.batch, y.batch);
-  task.joined = plan.joined;
+  const WgmmaTask task = wgmma_task(shape, plan, line, x.batch, y.batch);
+  const CUdeviceptr shares = wgmma_shares(p, plan, task);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
-  Launch& launch = p.launch(f, {plan.joined ? task.work : std::min(task.work, p.device.sm_count)}, threads, shared, map_x, map_y, product.c, shares, task);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map_x, map_y, product.c, shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
   if (copied) launch.early(p.device);
-  if (!plan.joined) launch_join(p, shares, product.c, product.results(), plan.splits);
+  join_wgmma(p, plan, task, shares, product.c, scalar_dtype(p), turned);
 }
 
 }  // namespace opscope::cuda

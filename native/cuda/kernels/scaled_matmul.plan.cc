@@ -24,15 +24,14 @@ void launch_scaled_wgmma(Planner& p, const ScaledShape& s) {
   Operand a = {p.input(0), 1, shape.x, shape.k, s.k}, b = {p.input(1), 1, shape.y, shape.k, s.k};
   const bool copied = space(p, a, b);
   const auto map = [&](const Operand& x, int tile) { return tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, static_cast<unsigned>(tile)); };
-  const CUdeviceptr shares = plan.joined ? 0 : shares_of(p, s.m * s.n, plan.splits);
-  WgmmaTask task = wgmma_task(shape, plan.rows, plan.columns, plan.splits, line, 1, 1);
-  task.joined = plan.joined;
+  const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
+  const CUdeviceptr shares = wgmma_shares(p, plan, task);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const CUfunction f = p.kernel_in("scaled_matmul_wgmma", "scaled_matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns), shared);
-  Launch& launch = p.launch(f, {plan.joined ? task.work : std::min(task.work, p.device.sm_count)}, threads, shared, map(a, plan.rows), map(b, plan.columns), p.input(2), p.input(3), p.output(), shares, task);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, plan.rows), map(b, plan.columns), p.input(2), p.input(3), p.output(), shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
   if (copied) launch.early(p.device);
-  if (!plan.joined) launch_join(p, shares, p.output(), s.m * s.n, plan.splits, "bf16");
+  join_wgmma(p, plan, task, shares, p.output(), "bf16", false);
 }
 
 void launch_scaled_mma(Planner& p, const ScaledShape& s) {

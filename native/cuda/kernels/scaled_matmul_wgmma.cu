@@ -83,9 +83,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
   constexpr int S = STAGES<GROUPS, BN>, BM = GROUPS * 64, X_BYTES = BM * ROW, BYTES = X_BYTES + BN * ROW;
   constexpr bool MANY_REGISTERS = GROUPS == 2 && BN >= 128;
   extern __shared__ __align__(1024) char shared[];
-  const uint32_t base = (shared_address(shared) + 1023) & ~1023u;
-  __shared__ __align__(8) uint64_t barriers[2 * S];
-  const uint32_t full = shared_address(barriers), empty = full + 8 * S;
+  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * ROW, empty = full + 8 * S;
   const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     prefetch_map(&map_x);
@@ -109,7 +107,8 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
     wait_for_last();  // operands that were copied first
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);
-      for (int step = at.split * s.each; step < min((at.split + 1) * s.each, s.steps); step++, advance()) {
+      const Steps steps = steps_of(s, at);
+      for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES;
         barrier_wait(empty + 8 * stage, phase ^ 1);
         barrier_expect(bar, BYTES);
@@ -124,6 +123,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
   const int consumer = group - 1, lane = threadIdx.x % 32, warp = static_cast<int>(threadIdx.x) / 32 - 4;
   for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
     const Place at = place_of(s, t);
+    const Steps steps = steps_of(s, at);
     int last = -1, before = -1;  // stages that were issued
     const auto multiply = [&](auto& d, bool fresh) {
       const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + X_BYTES;
@@ -140,7 +140,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
       if (which >= 0 && threadIdx.x % 128 == 0) barrier_arrive(empty + 8 * which);
     };
     ProductSum<T> sums[BN / 2];
-    sum_stages(sums, min(s.each, s.steps - at.split * s.each), multiply, [&] { release(before); }, [&] { release(last); });
+    sum_stages(sums, steps.to - steps.from, multiply, [&] { release(before); }, [&] { release(last); });
 
     float acc[BN / 2];
 #pragma unroll
@@ -158,9 +158,9 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
         acc[j * 4 + 2 + i] *= high * by;
       }
     const long long results = static_cast<long long>(s.x) * s.y;
-    const uint32_t staging = base + S * BYTES;
     if (s.joined) join_tile<FromShared, false, GROUPS, BN>(base, acc, splits, c, at.x * BM, s.x, at.y * BN, s.y);
-    else if (splits > 1) store_tile<FromShared, false, BN>(shares + at.split * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
+    else if (s.whole > 0 && at.part >= 0) store_tile<FromShared, false, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
+    else if (splits > 1 && at.part >= 0) store_tile<FromShared, false, BN>(shares + at.split * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
     else store_tile<FromShared, false, BN>(c, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
   }
 #endif

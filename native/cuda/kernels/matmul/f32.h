@@ -7,15 +7,16 @@
 namespace opscope::cuda {
 
 struct F32Plan {
-  int rows = 0, columns = 0;  // of a tile; none where matmul_simt or matmul_f32_small is faster
-  int name = 0;               // of its kernels
+  int rows = 0, columns = 0;  // of a tile, as kernels are built; none where matmul_simt or matmul_f32_small is faster
   int64_t splits = 1;
   bool turns_a = false, turns_b = false;  // so that k is not contiguous: those kernels are faster, and rows start on 16 bytes
+  bool words = false;                     // operands as they lie, a word at a time (matmul_f32_words.cu)
 };
 
-// Costs in multiply-adds of a multiprocessor at the pace of the fastest tile, 32 * 6300 in a microsecond, fitted to times of each tile and several numbers of
-// shares on an H100 (25 shapes, 203 times; NOTES.md).
-constexpr double f32_copy_launch = 34'000, f32_copy = 0.0249, f32_join_launch = 7'700, f32_add = 0.0150;  // of a launch, of an element copied, of an element of a share
+// Costs in steps of 32 multiply-adds of a multiprocessor, 6300 in a microsecond, fitted to 1326 times of 137 shapes on an H200 (7 % root mean square error; 1 % above
+// the best choice of each; NOTES.md).
+constexpr double f32_copy_launch = 19'500, f32_copy = 0.0119, f32_turn = 0.0197, f32_join_launch = 9'160, f32_add = 0.0105;  // of a launch, of an element copied or turned, of an element of a share
+constexpr double f32_byte = 1.575e-3, f32_words_end = 1'340;  // of a byte of operands and results; more for a round of blocks that copy words
 constexpr int f32_step = 32;
 inline double f32_joins(const ProductShape& s, int64_t splits) { return splits > 1 ? f32_join_launch + f32_add * static_cast<double>(splits * s.batch) * s.m * s.n : 0; }
 
@@ -24,8 +25,8 @@ inline double f32_simt_cost(int sm_count, const ProductShape& s) {
   const auto tiles = [&](int rows, int columns) { return s.batch * up(s.m, rows) * up(s.n, columns); };
   const auto cost = [&](int rows, int columns, int resident) {
     const int64_t steps = up(s.k, f32_step), splits = k_splits(sm_count * 2, tiles(rows, columns), steps, 4), blocks = tiles(rows, columns) * splits;
-    const double factor = rows > 64 || blocks > sm_count ? 1.557 : 0.912;
-    return static_cast<double>(up(blocks, int64_t{sm_count} * resident) * resident * up(steps, splits) * rows * columns) * factor + f32_joins(s, splits);
+    const double factor = rows > 64 || blocks > sm_count ? 1.492 : 0.696, start = 14'950;
+    return static_cast<double>(up(blocks, int64_t{sm_count} * resident) * resident * up(steps, splits) * rows * columns) * factor + start + f32_joins(s, splits);
   };
   if (tiles(256, 128) * 10 >= int64_t{sm_count} * 9) return cost(256, 128, 1);
   return tiles(128, 128) * 10 >= int64_t{sm_count} * 9 ? cost(128, 128, 2) : cost(64, 64, 2);
@@ -33,7 +34,7 @@ inline double f32_simt_cost(int sm_count, const ProductShape& s) {
 
 // matmul_f32_small: no shares of k, and four times as many blocks.
 inline double f32_small_cost(int sm_count, const ProductShape& s) {
-  constexpr double alone = 1.77, several = 1.72, end = 2200, unaligned = 0.36;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes
+  constexpr double alone = 1.883, several = 1.72, end = 2220, unaligned = 0.36;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes
   const int64_t rounds = up(s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile), sm_count), steps = up(s.k, f32_small_step) * (f32_small_step / f32_step);
   return static_cast<double>(rounds) * (static_cast<double>(steps * f32_small_tile * f32_small_tile) * (rounds == 1 ? alone : several) * (1 + unaligned * (!rows_aligned_a(s, 4) + !rows_aligned_b(s, 4))) + end);
 }
@@ -43,38 +44,52 @@ inline bool is_f32_small(int sm_count, const ProductShape& s) {
 
 inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   struct Tile {
-    int rows, columns, name, blocks;  // of a multiprocessor
-    double factor, alone, end;        // where blocks have a multiprocessor to themselves; of a round of blocks
+    int rows, columns, blocks;                // of a multiprocessor
+    double factor, alone, end, words = 0;  // where blocks have a multiprocessor to themselves; of a round of blocks; where words are copied, 0: no such kernel
   };
-  constexpr Tile tiles[] = {{256, 128, 256, 1, 1.0, 1.0, 24'200}, {128, 128, 128, 2, 1.07, 2.11, 18'700}, {128, 64, 64, 1, 1.134, 1.134, 16'300}};
+  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.084}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159},
+                            {64, 128, 1, 1.074, 1.074, 20'400, 1.151}, {256, 32, 1, 1.099, 1.099, 32'600, 1.331}, {32, 256, 1, 1.092, 1.092, 19'200, 1.304}};
   constexpr int64_t most_shared = 1 << 24;  // results of which there may be several shares, in f32
+  constexpr int least_side = 17, small_side = 64, least_length = 128;  // results of both sides that are short take the smaller tiles of matmul_simt
   const int64_t steps = up(s.k, f32_step);
   double least = std::min(f32_simt_cost(sm_count, s), f32_small_cost(sm_count, s));
   F32Plan best;
-  if (s.m < 64 || s.n < 64 || s.batch > 65535 || up(s.m, 32) > 65535 || up(s.k, 32) > 65535 || up(s.n, 32) > 65535) return best;
+  const int side = std::min(s.m, s.n), length = std::max(s.m, s.n);
+  if (side < least_side || (side < small_side && length < least_length) || s.batch > 65535 || up(s.m, 32) > 65535 || up(s.k, 32) > 65535 || up(s.n, 32) > 65535) return best;
 
+  const double left = static_cast<double>(s.batch_a) * s.m * s.k, right = static_cast<double>(s.batch) * s.k * s.n, moved = (left + right + static_cast<double>(s.batch) * s.m * s.n) * 4 * f32_byte;
   const bool must_a = (s.trans_a ? s.m : s.k) % 4 != 0, must_b = (s.trans_b ? s.k : s.n) % 4 != 0;
-  for (const bool turns_a : {false, true})
-    for (const bool turns_b : {false, true}) {
-      // Rows of k that must be copied are turned at once; others lie right already.
-      if (turns_a ? s.trans_a : must_a && !s.trans_a) continue;
-      if (turns_b ? !s.trans_b : must_b && s.trans_b) continue;
-      const bool rows_a = !s.trans_a && !turns_a, rows_b = s.trans_b && !turns_b;
-      const double layout = rows_b ? (rows_a ? 1.13 : 1.07) : rows_a ? 1.04 : 1.0;
-      const double before = (turns_a || must_a ? f32_copy_launch + f32_copy * static_cast<double>(s.batch_a) * s.m * s.k : 0) + (turns_b || must_b ? f32_copy_launch + f32_copy * static_cast<double>(s.batch) * s.k * s.n : 0);
-      for (const Tile& t : tiles) {
-        const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count * t.blocks, count, steps, 4);
-        for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{4}, most}) {
-          // None of them empty, and four steps in each.
-          const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted))), blocks = count * splits, rounds = up(blocks, sm_count * t.blocks);
-          if (splits > 1 && s.batch * s.m * s.n > most_shared) continue;
-          const bool alone = blocks <= sm_count;
-          const double cost = static_cast<double>((alone ? 1 : rounds * t.blocks) * up(steps, splits) * t.rows * t.columns) * (alone ? t.alone : t.factor) * layout + t.end * static_cast<double>(rounds) + before + f32_joins(s, splits);
-          if (cost < least) least = cost, best = {t.rows, t.columns, t.name, splits, turns_a, turns_b};
-        }
-      }
+  // What an operand takes before: rows of k that must be copied are turned at once, others lie right already.
+  const auto copied = [](bool turns, bool must, double elements) { return turns ? f32_copy_launch + f32_turn * elements : must ? f32_copy_launch + f32_copy * elements : 0; };
+  const auto consider = [&](const Tile& t, bool turns_a, bool turns_b, bool words) {
+    const bool rows_a = !s.trans_a && !turns_a, rows_b = s.trans_b && !turns_b;
+    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = words ? 0 : copied(turns_a, must_a, left) + copied(turns_b, must_b, right);
+    const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count * t.blocks, count, steps, 4);
+    for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
+      // None of them empty, and four steps in each.
+      const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted))), blocks = count * splits, rounds = up(blocks, sm_count * t.blocks);
+      if (splits > 1 && s.batch * s.m * s.n > most_shared) continue;
+      const bool alone = blocks <= sm_count;
+      const double factor = (alone ? t.alone : t.factor * static_cast<double>(rounds * t.blocks)) * layout * (words ? t.words : 1), end = t.end + (words ? f32_words_end : 0);
+      const double cost = std::max(static_cast<double>(up(steps, splits) * t.rows * t.columns) * factor + end * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
+      if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, words};
     }
+  };
+  for (const Tile& t : tiles) {
+    if ((must_a || must_b) && t.words > 0) consider(t, false, false, true);
+    for (const bool turns_a : {false, true})
+      for (const bool turns_b : {false, true}) {
+        if (turns_a ? s.trans_a : must_a && !s.trans_a) continue;
+        if (turns_b ? !s.trans_b : must_b && s.trans_b) continue;
+        consider(t, turns_a, turns_b, false);
+      }
+  }
   return best;
 }
+
+// Stages of shared memory, and threads of a block, as kernels are built.
+inline unsigned f32_stages(const F32Plan& p) { return p.rows * p.columns == 256 * 128 ? 4 : p.rows * p.columns == 128 * 128 ? 3 : p.rows == 256 || p.columns == 256 ? 5 : 6; }
+inline unsigned f32_shared_bytes(const F32Plan& p) { return f32_stages(p) * static_cast<unsigned>(p.rows + p.columns) * f32_step * 4; }
+inline unsigned f32_threads(const F32Plan& p) { return p.rows * p.columns == 128 * 128 ? 128 : 256; }
 
 }  // namespace opscope::cuda

@@ -89,7 +89,7 @@ inline bool wgmma_pays(const ProductShape& s, bool tf32) {
 }
 
 // Whether wgmma is faster than mma.sync for operands of one byte with k contiguous, copies of those whose rows do not start on 16 bytes included.
-inline bool scaled_wgmma_pays(int64_t m, int64_t n, int64_t k) { return k % 16 == 0 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= 1 << 20; }
+inline bool scaled_wgmma_pays(int64_t m, int64_t n, int64_t k) { return k % 16 == 0 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= 1 << 15; }
 
 // Rows of X are rows of a tile, those of Y its columns.
 struct WgmmaShape {
@@ -101,11 +101,12 @@ struct WgmmaPlan {
   int rows, columns;  // of a tile, as kernels are built
   int64_t splits;     // of k
   bool joined;        // the blocks of a tile's shares are a cluster
+  int64_t whole = 0;  // tiles whose k is not split, so that they fill whole waves; the others have shares
 };
 
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
-// The ring, 128 bytes for each row that a warp stores through shared memory, and what aligns it.
-constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + 1024; }
+// The ring, 128 bytes for each row that a warp stores through shared memory, and two barriers of a stage.
+constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + wgmma_stages(p) * 16; }
 // `step`: elements of k in a stage. `most_columns`: of tiles. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
 inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256) {
   struct Tile {
@@ -113,7 +114,7 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
     double stage, end;  // of a stage; of filling the ring and storing
   };
   constexpr Tile built[] = {{128, 256, 697, 2284}, {128, 192, 500, 3350}, {128, 128, 393, 1589}, {128, 64, 266, 1111}, {64, 64, 124, 1381}};
-  constexpr double start = 6163, join = 987, join_tile = 6342, rejoin = 2481, launch = 1370, traffic = 8.07e-4, bytes_per_ns = 5440;
+  constexpr double start = 6163, join = 987, join_tile = 6342, rejoin = 2481, launch = 1370, traffic = 8.07e-4, part_launch = 4750, part_traffic = 1.86e-3, bytes_per_ns = 5440;
   const int64_t steps = up(s.k, step);
   const double results = static_cast<double>(s.batch) * s.x * s.y, bytes = (results + static_cast<double>(s.batch) * (s.x + s.y) * s.k) * 128 / static_cast<double>(step);
   WgmmaPlan best = {128, 256, 1, false};
@@ -132,8 +133,17 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
     if (t.columns > most_columns) continue;
     consider(t, 1, false);
     for (const int64_t splits : {2, 4, 8}) consider(t, splits, true);
-    const int64_t most = k_splits(sm_count, s.batch * up(s.x, t.rows) * up(s.y, t.columns), steps, 4);
+    const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), most = k_splits(sm_count, tiles, steps, 4);
     if (most > 1) consider(t, most, false);
+    // Whole waves, and the last tiles in shares.
+    for (int64_t waves = std::max<int64_t>(tiles / sm_count - 1, 1); waves * sm_count < tiles && waves <= tiles / sm_count; waves++)
+      for (const int64_t wanted : {2, 3, 4, 6, 8, 12, 16}) {
+        const int64_t whole = waves * sm_count, splits = up(steps, up(steps, std::min(wanted, std::max<int64_t>(steps / 2, 1)))), parts = tiles - whole;
+        if (splits == 1) continue;
+        const double cost = start + std::max(static_cast<double>(waves) * (static_cast<double>(steps) * t.stage + t.end) + static_cast<double>(up(parts * splits, sm_count)) * (static_cast<double>(up(steps, splits)) * t.stage + t.end), bytes / bytes_per_ns) + part_launch +
+                            part_traffic * static_cast<double>(splits * parts) * t.rows * t.columns;
+        if (cost < least) least = cost, best = {t.rows, t.columns, splits, false, whole};
+      }
   }
   return best;
 }

@@ -11,6 +11,8 @@ constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
 constexpr int stream_warps = 8, stream_few = 32 << 10, stream_raw = 34 << 10, stream_shared = stream_few + stream_raw;
 // matmul_parts: shares from which on warps add up parts of them.
 constexpr int join_parts = 32;
+// matmul_join_tiles: elements of a block.
+constexpr int join_tile_elements = 1024;
 // matmul_f32_small: rows and columns of results, k of a stage, stages of shared memory.
 constexpr int f32_small_tile = 32, f32_small_step = 128, f32_small_stages = 3;
 // matmul_small: rows and columns of results, of either kernel; of k that such a block loads at once.

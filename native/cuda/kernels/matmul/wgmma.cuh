@@ -4,7 +4,7 @@
 // shares, or store them for matmul_join (matmul_parts.cu).
 #pragma once
 #include "../common/early.cuh"
-#include "wgmma.h"
+#include "wgmma_place.cuh"
 #include "wgmma_store.cuh"
 
 struct alignas(64) TensorMap {
@@ -19,20 +19,6 @@ constexpr int BOX = 64 * ROW;  // 64 elements of 16 bits of X or Y by one stage 
 // As the plan has it (matmul/shape.h).
 template <int GROUPS, int BN>
 constexpr int STAGES = GROUPS == 1 || BN == 64 ? 8 : BN == 256 ? 4 : BN == 192 ? 5 : 6;
-
-__device__ __forceinline__ int quotient(int n, const Divisor& d) { return d.by == 1 ? n : static_cast<int>(__umulhi(static_cast<unsigned>(n), d.multiplier) >> d.shift); }
-
-// Which tile piece t of the work is.
-struct Place {
-  int x, y, batch, split;
-};
-__device__ __forceinline__ Place place_of(const WgmmaTask& s, int t) {
-  const int share = quotient(t, s.splits), batch = quotient(share, s.tiles), tile = share - batch * static_cast<int>(s.tiles.by);
-  const int group = quotient(tile, s.group), rest = tile - group * static_cast<int>(s.group.by);
-  const bool whole = (group + 1) * wgmma_group <= s.tiles_x;
-  const int y = whole ? rest / wgmma_group : quotient(rest, s.last), x = group * wgmma_group + rest - y * (whole ? wgmma_group : static_cast<int>(s.last.by));
-  return {x, y, batch, t - share * static_cast<int>(s.splits.by)};
-}
 
 // Fragments of X for the four products of a stage, from rows of K in shared memory: element (k, x) of a box of 32 rows of K by 32 of X, as the copy engine swizzles it.
 __device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, uint32_t high) {
@@ -85,9 +71,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   constexpr int S = STAGES<GROUPS, BN>, BM = GROUPS * 64, BK = ROW / sizeof(T), X_BYTES = BM * ROW, BYTES = X_BYTES + BN * ROW;
   constexpr bool MANY_REGISTERS = GROUPS == 2 && BN >= 128;
   extern __shared__ __align__(1024) char shared[];
-  const uint32_t base = (shared_address(shared) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
-  __shared__ __align__(8) uint64_t barriers[2 * S];
-  const uint32_t full = shared_address(barriers), empty = full + 8 * S;
+  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * ROW, empty = full + 8 * S;
   const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     prefetch_map(&map_x);
@@ -111,9 +95,10 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     wait_for_last();  // operands that were copied or turned first
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);
-      const int x0 = at.x * BM, y0 = at.y * BN, from = at.split * s.each, to = min(from + s.each, s.steps);
+      const Steps steps = steps_of(s, at);
+      const int x0 = at.x * BM, y0 = at.y * BN;
       const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
-      for (int step = from; step < to; step++, advance()) {
+      for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES, y = x + X_BYTES;
         barrier_wait(empty + 8 * stage, phase ^ 1);
         barrier_expect(bar, BYTES);
@@ -125,7 +110,6 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   }
 
   if constexpr (MANY_REGISTERS) take_registers<240>();
-  const uint32_t staging = base + S * BYTES;
   const int consumer = group - 1, lane = threadIdx.x % 32, warp = static_cast<int>(threadIdx.x) / 32 - 4;
   // Of REGISTERS: where this thread's elements of X lie in a stage, for columns lane % 4 and lane % 4 + 4 of a product's K.
   const int k_row = lane % 4;
@@ -133,7 +117,8 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
                  own_high = own + (k_row + 4) * ROW + (FromRegisters::piece(warp, lane) ^ (k_row + 4)) * 16;
   for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
     const Place at = place_of(s, t);
-    const int steps = min(s.each, s.steps - at.split * s.each);
+    const Steps share = steps_of(s, at);
+    const int steps = share.to - share.from;
     float acc[BN / 2];
 #pragma unroll
     for (int i = 0; i < BN / 2; i++) acc[i] = 0;
@@ -180,7 +165,8 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     settle(acc);
     const long long results = static_cast<long long>(s.x) * s.y;
     if (s.joined) join_tile<Order, TURNED, GROUPS, BN>(base, acc, splits, c + at.batch * results, at.x * BM, s.x, at.y * BN, s.y);
-    else if (splits > 1) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
+    else if (s.whole > 0 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
+    else if (splits > 1 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
     else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
   }
 #endif

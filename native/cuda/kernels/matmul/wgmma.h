@@ -17,6 +17,7 @@ struct WgmmaTask {
   int x, y, k;         // rows of X and of Y
   int batches;         // products
   int steps, each;     // stages of K, and those of a share
+  int whole, parts;    // tiles whose k is not split, before those of which it is; how many these are
   int work;            // tiles of all products and shares
   int tiles_x;         // tiles along X
   int joined;          // 1: the blocks of a tile's shares are a cluster, and add them up; 0: they go to `shares`, for matmul_join

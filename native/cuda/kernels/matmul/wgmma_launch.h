@@ -6,8 +6,13 @@
 
 namespace opscope::cuda {
 
-// Of tiles of `rows` by `columns`, with stages of `line` elements of k; operands repeat after `batch_x` and `batch_y` products.
-WgmmaTask wgmma_task(const WgmmaShape& s, int rows, int columns, int64_t splits, int64_t line, int64_t batch_x, int64_t batch_y);
+// With stages of `line` elements of k; operands repeat after `batch_x` and `batch_y` products.
+WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int64_t batch_x, int64_t batch_y);
+// Where the blocks of a tile store their shares of k, 0 where they do not, and the launch that adds them up to `out` of `dtype`. `turned`: the result has Y's rows.
+CUdeviceptr wgmma_shares(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task);
+void join_wgmma(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task, CUdeviceptr shares, CUdeviceptr out, const std::string& dtype, bool turned);
+// Blocks that are launched.
+inline int64_t wgmma_blocks(const Planner& p, const WgmmaPlan& plan, const WgmmaTask& task) { return plan.joined ? task.work : std::min(task.work, p.device.sm_count); }
 void launch_wgmma(Planner& p, const Product& product);
 void launch_shifted(Planner& p, const Product& product);
 

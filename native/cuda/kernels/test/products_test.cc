@@ -227,17 +227,21 @@ void products() {
             for (const int64_t step : {16, 32, 64}) {
               const int64_t tiles = batch * up(m, 128) * up(n, 64), steps = up(k, step), splits = k_splits(132, tiles, steps, 4), each = up(steps, splits);
               shares = shares && splits >= 1 && each * (splits - 1) < steps && (splits == 1 || tiles * splits <= 132);
-              const WgmmaPlan plan = wgmma_plan(132, {batch, m, n, k}, step);
+              const WgmmaPlan plan = wgmma_plan(132, {batch, m, n, k}, step), narrower = wgmma_plan(132, {batch, m, n, k}, step, 192);
               const bool built = plan.rows == 64 ? plan.columns == 64 : plan.rows == 128 && (plan.columns == 64 || plan.columns == 128 || plan.columns == 192 || plan.columns == 256);
-              shares = shares && built && up(steps, plan.splits) * (plan.splits - 1) < steps && wgmma_shared_bytes(plan) <= 227 << 10;
+              shares = shares && built && narrower.columns <= 192 && up(steps, plan.splits) * (plan.splits - 1) < steps && wgmma_shared_bytes(plan) <= 227 << 10;
+              // Whole waves before tiles in shares, which are not all.
+              const int64_t all = batch * up(m, plan.rows) * up(n, plan.columns);
+              shares = shares && (plan.whole == 0 || (plan.whole % 132 == 0 && plan.whole < all && plan.splits > 1 && !plan.joined));
               // What blocks of a cluster add up lies where their ring was.
               clusters = clusters && (!plan.joined || ((plan.splits == 2 || plan.splits == 4 || plan.splits == 8) && static_cast<unsigned>(plan.rows * plan.columns * 4) < wgmma_shared_bytes(plan)));
             }
             const F32Plan tiles = f32_plan(132, s);
             const int64_t steps = up(k, 32);
-            const bool known = (tiles.name == 256 && tiles.rows == 256 && tiles.columns == 128) || (tiles.name == 128 && tiles.rows == 128 && tiles.columns == 128) || (tiles.name == 64 && tiles.rows == 128 && tiles.columns == 64);
+            const auto is = [&](int rows, int columns) { return tiles.rows == rows && tiles.columns == columns; };
+            const bool known = is(256, 128) || is(128, 128) || is(128, 64) || is(64, 128) || is(256, 32) || is(32, 256);
             // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
-            f32 = f32 && (tiles.rows == 0 || (known && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b)));
+            f32 = f32 && (tiles.rows == 0 || (known && f32_shared_bytes(tiles) * (is(128, 128) ? 2 : 1) <= 227 << 10 && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (tiles.words ? !tiles.turns_a && !tiles.turns_b && !is(128, 128) : (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b))));
             for (const int64_t bytes : {2, 4}) {
               if (!is_skinny(s, bytes == 4)) continue;
               const SkinnyPlan plan = skinny_plan(132, bytes, s);
@@ -250,13 +254,15 @@ void products() {
   expect(shares, "shares of k cover it once");
   expect(divides(), "divisions by multiplication are exact below 2^31");
   expect(clusters, "clusters share k or an operand, as kernels are built");
-  expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned");
-  expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).name == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 33, 8192, 4096, false, false}).rows == 0,
-         "large f32 products have k turned away, middle ones narrow tiles, tiny and narrow ones the tiles of matmul_simt");
+  expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned or read by words");
+  expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).columns == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 31, 8193, 4096, false, false}).rows == 32,
+         "large f32 products have k turned away, middle and narrow ones narrow tiles, tiny ones the tiles of matmul_simt or matmul_f32_small");
   expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
+  expect(wgmma_plan(132, {9, 1801, 400, 2496}, 64).whole == 264, "the last tiles of a wave that is hardly filled share k");
   expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
+  expect(scaled_wgmma_pays(1, 1, 16) && scaled_wgmma_pays(257, 257, 257) && !scaled_wgmma_pays(31, 31, 33), "products of bytes take wgmma where rows start on 16 bytes, or where they are worth a copy");
   expect(shifted_side(), "tiles of an operand with rows off 16 bytes are as kernels are built");
   expect(shifted_pays({1, 8192, 83, 6169, false, false}, 4) && shifted_pays({1, 83, 85'070, 2048, true, false}, 2) && shifted_pays({17, 117, 52'114, 129, false, false}, 2) && !shifted_pays({1, 4095, 4095, 4095, false, false}, 2) &&
              !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
