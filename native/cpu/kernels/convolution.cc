@@ -6,7 +6,7 @@
 // (simd/windows.h), or the input is the matrix.
 #include "simd/few_terms.h"
 #include "simd/image_columns.h"
-#include "simd/phases.h"
+#include "simd/parts.h"
 #include "simd/tiles.h"
 
 namespace {
@@ -62,8 +62,10 @@ struct InTiles : InPairs {
   using State = Tiles;
   static constexpr bool TILES = true;
   static bool packs_windows(const Geometry& trimmed) {
-    constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64;
-    const bool repays = trimmed.group_filters() >= MANY_FILTERS || (trimmed.group_filters() >= FEW_FILTERS && trimmed.out_plane() >= FEW_OUTPUTS);
+    // Packing takes longer where panels meet many rows, or where nothing that is worked out for one channel serves another.
+    constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64, NARROW = 12;
+    const int64_t filters = trimmed.group_filters(), least_filters = FEW_FILTERS * (trimmed.width.output < NARROW ? 3 : 1) * (trimmed.group_channels() == 1 ? 2 : 1);
+    const bool repays = filters >= MANY_FILTERS || (filters >= least_filters && trimmed.out_plane() >= FEW_OUTPUTS);
     return repays && !trimmed.plain() && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
   }
   static LeftOfTiles left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }

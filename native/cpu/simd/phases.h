@@ -49,6 +49,7 @@ struct Parts {
   int64_t columns, rows, depths, images;  // of a part
   int64_t filter_parts;  // of each of them: threads share its filters where they could not share what it is a part of
   PhaseAxis h, w;
+  int64_t shared;        // cells of padding behind a row that are those in front of the next one
   int64_t plane;         // cells of one depth of an image
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
   bool by_planes;        // tiles end with a plane, for many vectors would lie between planes
@@ -107,19 +108,22 @@ struct Parts {
             else if (g.stride == 1) copy_rows(RowOfVector<false>(of_row));
             else copy_rows(RowOfVector<true>(of_row));
           }
+    zeroed(to, shared);  // the padding behind the last row
   }
 
  private:
   Parts(const Geometry& geometry, int threads, int64_t parts_across)
       : Parts(geometry, threads, parts_across, parts_down(geometry, threads, parts_across), (geometry.width.output + parts_across - 1) / parts_across) {}
   Parts(const Geometry& geometry, int threads, int64_t parts_across, int64_t parts_down, int64_t part_columns)
-      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows((geometry.height.output + parts_down - 1) / parts_down), filter_parts(shares_filters(geometry, threads, parts_across) ? threads : 1), h(g, g.height, rows), w(g, g.width, columns) {
+      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows(part_rows(geometry, threads, parts_across, parts_down)), filter_parts(shares_filters(geometry, threads, parts_across) ? threads : 1), h(g, g.height, rows), w(g, g.width, columns) {
+    shared = across == 1 ? shared_cells(g, w) : 0;
+    w.cells -= shared;
     const Products s = g.products();
-    const int64_t all_planes = g.batch * g.depth.output, shared = g.groups >= threads || filter_parts > 1 ? all_planes : parts_of(all_planes, threads);
+    const int64_t all_planes = g.batch * g.depth.output, own_planes = g.groups >= threads || filter_parts > 1 ? all_planes : parts_of(all_planes, threads);
     // Few, for the first-level cache, but more where each part reads many filters again.
     const int64_t most = (s.m < 128 ? 256 : least(2 * s.m, LEAST_COLUMNS)) / (rows * columns), enough = parts_of(NR, rows * columns);
     plane = times(h.cells, w.cells);
-    int64_t planes = across * down > 1 || most < 1 ? 1 : least(shared, most);
+    int64_t planes = across * down > 1 || most < 1 ? 1 : least(own_planes, most);
     for (take_planes(planes); planes > enough && copied_floats() > PLANES_FLOATS; take_planes(planes)) planes = planes * 3 / 4;
     planes = depths * images;
     copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && depth_axis(1).phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
@@ -132,6 +136,26 @@ struct Parts {
     sum_floats = up(filters * sum_stride, LINE);
     block_floats = s.a_floats();
     floats = input_floats + slab_floats + sum_floats + block_floats + up(s.k, LINE);
+  }
+
+  // Up to NR cells: that many lie behind the copy.
+  static int64_t shared_cells(const Geometry& g, const PhaseAxis& w) {
+    const int64_t before = g.width.padding, behind = w.cells - before - g.width.input, both = least(least(before, behind), NR);
+    return g.stride > 1 || both < 0 ? 0 : both;
+  }
+  // Of `down` parts: as many for each, or (one thread) so many that the fewest vectors are partly filled.
+  static int64_t part_rows(const Geometry& g, int threads, int64_t across, int64_t down) {
+    const int64_t all = g.height.output, even = parts_of(all, down);
+    if (threads > 1 || across > 1 || down == 1) return even;
+    const PhaseAxis w(g, g.width, g.width.output);
+    const int64_t cells = w.cells - shared_cells(g, w), columns = g.width.output;
+    int64_t best = even, fewest = INT64_MAX;
+    for (int64_t rows = even; rows * columns <= most_columns(g) && (down - 1) * rows < all; rows++) {
+      const auto vectors = [&](int64_t some) { return parts_of((some - 1) * cells + columns, W); };
+      const int64_t used = (down - 1) * vectors(rows) + vectors(all - (down - 1) * rows);
+      if (used < fewest) best = rows, fewest = used;
+    }
+    return best;
   }
 
   static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
@@ -194,6 +218,7 @@ struct Parts {
           }
         });
     }
+    zeroed(to, shared);  // the padding behind the last row
   }
 
   // Whole planes as they are, those of a channel next to one another.
@@ -221,109 +246,5 @@ struct Parts {
     return to + n;
   }
 };
-
-// The windows of a part as the right operand: `rows` rows of `columns` outputs of each plane.
-template <class U>
-struct Copied {
-  using Panel = PanelOf<U>;
-  const Parts& p;
-  const float* copy;
-  const int32_t* offsets;
-  int64_t rows, columns;
-
-  int64_t lying(int64_t, int64_t, int) const { return 0; }
-  Lines source(int64_t, int, int64_t, int64_t) const { return {}; }
-  Panel place(int64_t, int64_t) const { return {}; }
-  // Whole vectors, over what the next run or row writes; missing columns are left as they are.
-  void pack(int64_t j, int count, int64_t l, int64_t kc, float* to) const {
-    int64_t from[NR];
-    int at[NR + 1], runs = 0;
-    for (int q = 0; q < count; runs++) {
-      const int64_t row = (j + q) / columns, column = (j + q) - row * columns;
-      from[runs] = row / rows * p.plane + row % rows * p.w.cells + column;
-      at[runs] = q;
-      q += static_cast<int>(least(columns - column, count - q));
-    }
-    at[runs] = count;
-    for (int64_t i = 0; i < kc; i++, to += NR) {
-      const float* const term = copy + offsets[l + i];
-      for (int r = 0; r < runs; r++)
-        for (int q = at[r]; q < at[r + 1]; q += W) vstore(to + q, vload(term + from[r] + q - at[r]));
-    }
-  }
-};
-
-// to[i * step] = from[i]
-template <class T>
-OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step) {
-  for (int64_t i = 0; i < n; i++) set(to + i * step, from[i]);
-}
-
-// channels: of a group of the input; filters_of(group): the filters as the left operand, of terms as `p` has them.
-template <class Rows, class T, class F>
-void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of) {
-  using Unit = typename Rows::Unit;
-  const Geometry& g = p.g;
-  const Products s = g.products();
-  const int64_t filters = g.group_filters(), stride = p.sum_stride, terms = s.terms(), step = g.width.output_step;
-  float* const copy = call.scratch + call.thread * p.floats;
-  float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
-  int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
-  const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
-  int64_t images_before = 0;
-  const int64_t places = p.count() / p.filter_parts;
-  const Range mine = part(p.count(), 1, call.thread, call.threads);
-  for (int64_t nth = mine.begin; nth < mine.end; nth++) {
-    const int64_t share = nth / places, place = nth % places, across = place % p.across, down = place / p.across % p.down, left_over = place / (p.across * p.down), group = left_over % g.groups;
-    const Range own = part(filters, 1, static_cast<int>(share), static_cast<int>(p.filter_parts));
-    const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
-    const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
-    if (rows <= 0 || columns <= 0) continue;
-    if (images != images_before) p.offsets(images_before = images, offsets);
-    p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
-    const auto a = filters_of(group);
-    const auto output_of = [&](int64_t n) {
-      return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
-    };
-    if (p.packs) {
-      const int64_t outputs = planes * rows * columns;
-      const auto multiply_to = [&](const Direct& to) {
-        for (int64_t l = 0; l < s.k; l += terms)
-          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, own, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
-      };
-      if constexpr (sizeof(T) == sizeof(float))
-        if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
-          multiply_to({output_of(0), g.stored_plane});
-          continue;
-        }
-      multiply_to({sums, stride});
-    } else {
-      const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
-      for (int64_t l = 0; l < s.k; l += terms) {
-        const int64_t kc = least(terms, s.k - l), height = even_part(own.end - own.begin, a.block_rows(kc));
-        for (int64_t f = own.begin; f < own.end; f += height) {
-          const int64_t count = least(height, own.end - f);
-          const Left left = a.block(f, count, l, kc, block);
-          for (int64_t from = 0; from < past; from += next)
-            for (int64_t j = from; j < from + flat; j += NR)
-              multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, from + flat - j)), l == 0);
-        }
-      }
-    }
-    // Where nothing lies between them, the rows of a plane follow one another, as in the output.
-    const int64_t cells = p.packs ? columns : p.w.cells, plane = p.packs ? rows * columns : p.plane;
-    const bool joined = cells == columns && columns == g.height.output_step && step == 1;
-    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
-    for (int64_t n = 0; n < planes; n++) {
-      T* const out = output_of(n);
-      for (int64_t f = own.begin; f < own.end; f++) {
-        const float* const from = sums + f * stride + n * plane;
-        T* const to = out + f * g.stored_plane;
-        for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
-        for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
-      }
-    }
-  }
-}
 
 }  // namespace

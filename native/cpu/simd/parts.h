@@ -1,0 +1,158 @@
+// A convolution part by part (simd/phases.h): each part of the input is copied, multiplied by the filters, and its sums are written.
+#pragma once
+#include "phases.h"
+
+namespace {
+
+// The windows of a part as the right operand: `rows` rows of `columns` outputs of each plane.
+template <class U>
+struct Copied {
+  using Panel = PanelOf<U>;
+  const Parts& p;
+  const float* copy;
+  const int32_t* offsets;
+  int64_t rows, columns;
+
+  int64_t lying(int64_t, int64_t, int) const { return 0; }
+  Lines source(int64_t, int, int64_t, int64_t) const { return {}; }
+  Panel place(int64_t, int64_t) const { return {}; }
+  // Missing columns are left as they are, or are those of other outputs.
+  void pack(int64_t j, int count, int64_t l, int64_t kc, float* to) const {
+    Run runs[NR];
+    int some = 0;
+    for (int q = 0; q < count; some++) {
+      const int64_t row = (j + q) / columns, column = (j + q) - row * columns;
+      const int length = static_cast<int>(least(columns - column, count - q));
+      runs[some] = {row / rows * p.plane + row % rows * p.w.cells + column, q, q + length};
+      q += length;
+    }
+    // As many runs as a vector meets.
+    int met[NV] = {}, most = 1;
+    for (int r = 0; r < some; r++)
+      for (int v = runs[r].begin / W; v <= (runs[r].end - 1) / W; v++)
+        if (++met[v] > most) most = met[v];
+    if (most == 1) return joined<1>(runs, some, l, kc, to);
+    if (most == 2) return joined<2>(runs, some, l, kc, to);
+    if (most == 3) return joined<3>(runs, some, l, kc, to);
+    if (most == 4) return joined<4>(runs, some, l, kc, to);
+    for (int64_t i = 0; i < kc; i++, to += NR) {
+      const float* const term = copy + offsets[l + i];
+      // Whole vectors, over what the next run or row writes.
+      for (int r = 0; r < some; r++)
+        for (int q = runs[r].begin; q < runs[r].end; q += W) vstore(to + q, vload(term + runs[r].from + q - runs[r].begin));
+    }
+  }
+
+ private:
+  // Outputs of one row in a panel, from column `begin` on, and where the first one lies.
+  struct Run {
+    int64_t from;
+    int begin, end;
+  };
+  // Vectors that meet up to MOST runs, joined in registers.
+  template <int MOST>
+  OPSCOPE_APART void joined(const Run* runs, int some, int64_t l, int64_t kc, float* to) const {
+    alignas(64) float lanes[W];
+    for (int i = 0; i < W; i++) lanes[i] = static_cast<float>(i);
+    const V lane = vload(lanes);
+    // Where lane 0 would lie for each run that a vector meets, and the first lane of the run. Vectors of fewer runs load the last one again.
+    int64_t from[NV][MOST] = {};
+    V first[NV][MOST];
+    for (int v = 0; v < NV; v++) {
+      int met = 0;
+      for (int r = 0; r < some; r++)
+        if (runs[r].begin < (v + 1) * W && runs[r].end > v * W)
+          for (int i = met++; i < MOST; i++) {
+            from[v][i] = runs[r].from + v * W - runs[r].begin;
+            first[v][i] = vset(static_cast<float>(runs[r].begin - v * W));
+          }
+      if (met == 0)
+        for (int i = 0; i < MOST; i++) first[v][i] = vset(0);
+    }
+    for (int64_t i = 0; i < kc; i++, to += NR) {
+      const float* const term = copy + offsets[l + i];
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; v++) {
+        V all = vload(term + from[v][0]);
+#pragma GCC unroll 4
+        for (int m = 1; m < MOST; m++) all = vless(lane, first[v][m], all, vload(term + from[v][m]));
+        vstore(to + v * W, all);
+      }
+    }
+  }
+};
+
+// to[i * step] = from[i]
+template <class T>
+OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step) {
+  for (int64_t i = 0; i < n; i++) set(to + i * step, from[i]);
+}
+
+// channels: of a group of the input; filters_of(group): the filters as the left operand, of terms as `p` has them.
+template <class Rows, class T, class F>
+void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of) {
+  using Unit = typename Rows::Unit;
+  const Geometry& g = p.g;
+  const Products s = g.products();
+  const int64_t filters = g.group_filters(), stride = p.sum_stride, terms = s.terms(), step = g.width.output_step;
+  float* const copy = call.scratch + call.thread * p.floats;
+  float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
+  int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
+  const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
+  int64_t images_before = 0;
+  const int64_t places = p.count() / p.filter_parts;
+  const Range mine = part(p.count(), 1, call.thread, call.threads);
+  for (int64_t nth = mine.begin; nth < mine.end; nth++) {
+    const int64_t share = nth / places, place = nth % places, across = place % p.across, down = place / p.across % p.down, left_over = place / (p.across * p.down), group = left_over % g.groups;
+    const Range own = part(filters, 1, static_cast<int>(share), static_cast<int>(p.filter_parts));
+    const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
+    const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
+    if (rows <= 0 || columns <= 0) continue;
+    if (images != images_before) p.offsets(images_before = images, offsets);
+    p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
+    const auto a = filters_of(group);
+    const auto output_of = [&](int64_t n) {
+      return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
+    };
+    if (p.packs) {
+      const int64_t outputs = planes * rows * columns;
+      const auto multiply_to = [&](const Direct& to) {
+        for (int64_t l = 0; l < s.k; l += terms)
+          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, own, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
+      };
+      if constexpr (sizeof(T) == sizeof(float))
+        if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
+          multiply_to({output_of(0), g.stored_plane});
+          continue;
+        }
+      multiply_to({sums, stride});
+    } else {
+      const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
+      for (int64_t l = 0; l < s.k; l += terms) {
+        const int64_t kc = least(terms, s.k - l), height = even_part(own.end - own.begin, a.block_rows(kc));
+        for (int64_t f = own.begin; f < own.end; f += height) {
+          const int64_t count = least(height, own.end - f);
+          const Left left = a.block(f, count, l, kc, block);
+          for (int64_t from = 0; from < past; from += next)
+            for (int64_t j = from; j < from + flat; j += NR)
+              multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, from + flat - j)), l == 0);
+        }
+      }
+    }
+    // Where nothing lies between them, the rows of a plane follow one another, as in the output.
+    const int64_t cells = p.packs ? columns : p.w.cells, plane = p.packs ? rows * columns : p.plane;
+    const bool joined = cells == columns && columns == g.height.output_step && step == 1;
+    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
+    for (int64_t n = 0; n < planes; n++) {
+      T* const out = output_of(n);
+      for (int64_t f = own.begin; f < own.end; f++) {
+        const float* const from = sums + f * stride + n * plane;
+        T* const to = out + f * g.stored_plane;
+        for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
+        for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
+      }
+    }
+  }
+}
+
+}  // namespace
