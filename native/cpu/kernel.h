@@ -19,6 +19,7 @@ struct Call {
   void (*barrier)(void*); // waits for all threads of the team
   void* team;
   bool stream_of_many;    // three eighths of it: prefer them where two tensors or more are read for one of their size that is written
+  bool distant_cache;     // the last-level cache is that of many cores: one of them waits long for it
 };
 
 using Run = void (*)(const Call&);

@@ -26,6 +26,7 @@ void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& t
   call.threads = threads_;
   call.team = team_;
   call.barrier = [](void* t) { static_cast<Team*>(t)->barrier(); };
+  call.distant_cache = distant_cache();
   for (size_t set = 0; set < sets.size(); set++) {
     call.in = sets[set].inputs().data();
     call.out = sets[set].outputs().data();

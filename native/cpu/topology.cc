@@ -143,6 +143,11 @@ const Topology& topology() {
   return t;
 }
 
+bool distant_cache() {
+  constexpr int64_t NEAR_BYTES = 128 << 20;  // more than any that eight or sixteen cores share
+  return topology().llc_known && topology().llc_bytes > NEAR_BYTES;
+}
+
 int64_t reached_cache(int threads) { return topology().llc_bytes * std::min(threads, topology().llc_instances); }
 
 std::string size_text(int64_t bytes) {

@@ -40,6 +40,9 @@ std::string placement_text(const Topology& topology);
 // numbers, so they may reach up to one instance each.
 int64_t reached_cache(int threads);
 
+// Whether the last-level cache is so large that its parts lie beside many cores, far from most of them.
+bool distant_cache();
+
 // "32 MiB", "48 KiB".
 std::string size_text(int64_t bytes);
 

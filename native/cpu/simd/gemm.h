@@ -127,7 +127,9 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
 // One product by `threads` threads: those that share the rows pack two slabs of B together, others pack what they meet.
 template <class A, class B, class Out>
 void product(const Call& call, const Products& s, const A& a, const B& b, const Out& out, float* slabs, float* block, int thread, int threads, int& phase) {
-  const bool by_rows = s.m >= 2 * (s.whole_rows > MR ? s.whole_rows : MR) * threads || s.m > s.n, stays = b.stays(s.m, s.k, s.n), packs = threads == 1 || !by_rows;
+  const bool by_rows = s.m >= 2 * (s.whole_rows > MR ? s.whole_rows : MR) * threads || s.m > s.n, packs = threads == 1 || !by_rows;
+  bool stays = b.stays(s.m, s.k, s.n);
+  if constexpr (requires { b.collides(s.m, s.k); }) stays = stays && !(call.distant_cache && b.collides(s.m, s.k));
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
     const int64_t nc = least(NC, s.n - jc);
