@@ -58,6 +58,24 @@ void run_vectors(const Call& c, const Size& s) {
   }
 }
 
+constexpr int FEW_ROWS_OF_FEW = 8;
+// Two to eight rows and few columns, whose sums stay in registers.
+inline bool by_few_rows(const Size& s, size_t element_bytes) {
+#if defined(OPSCOPE_FEW_COLUMNS)
+  return element_bytes == sizeof(float) && !s.trans_b && s.p.m > 1 && s.p.m <= FEW_ROWS_OF_FEW && s.p.n > W && s.p.n <= FEW_COLUMNS && s.p.k >= LEAST_ROWS;
+#else
+  return s.p.k < 0 && element_bytes == 0;
+#endif
+}
+
+void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s) {
+#if defined(OPSCOPE_FEW_COLUMNS)
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+  const Range products = part(s.p.batch, 1, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end; i++) few_rows<FEW_ROWS_OF_FEW>(m, input(c, 0) + i * m * k, s.trans_a ? m : k, s.trans_a, input(c, 1) + i * n * k, k, n, output(c) + i * m * n);
+#endif
+}
+
 // Whether one operand has few rows, and the terms of both lie next to one another. Of up to DOT_ROWS rows always; of more, where sums over the
 // lanes take little beside the terms.
 inline bool by_dots(const Size& s, size_t element_bytes) {
@@ -249,6 +267,7 @@ void run(const Call& c) {
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   if (by_dots(s, sizeof(T))) return run_dots<T>(c, s);
+  if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
   if (by_rows(s)) return run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * rows * inner + (s.trans_a ? p * rows + row : row * inner + p)]; }, b, out);
@@ -307,7 +326,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
-  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes) || by_rows(size)) return 0;
+  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes) || by_few_rows(size, bytes) || by_rows(size)) return 0;
   return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, columns_by_dots(size, bytes)));
 }
 
