@@ -6,14 +6,53 @@ namespace {
 
 constexpr int FEW_TERMS_OF_ROW = 6;
 
+template <int N>
+struct Count {
+  static constexpr int VALUE = N;
+};
+
+// Rows that start lines are written several at a time, from three terms on.
+inline bool rows_start_lines(int64_t n) { return n % LINE == 0; }
+
 // Up to two terms. Of up to five (six) where rows are few, or where panels that all rows meet in turn (tile.h) would be written more slowly than whole
 // rows: rows about half a page apart meet in the same sets of the caches, and results beyond the caches may be streamed.
 inline bool by_rows_of_results(const Products& p) {
-  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
+  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, FEW_WHOLE_ROWS = 20, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
   const int64_t k = p.k, m = p.m, n = p.n;
   const bool meet = (n + LINE) % HALF_PAGE <= 2 * LINE, streamed = n % LINE == 0 && times(p.batch, times(m, n)) >= STREAMED_RESULTS;
-  const bool few = k <= 2 || (k < FEW_TERMS_OF_ROW && (meet || streamed)) || (k <= FEW_TERMS_OF_ROW && m <= FEW_RESULTS_ROWS);
+  const bool few = k <= 2 || (k < FEW_TERMS_OF_ROW && (meet || streamed)) || (k <= FEW_TERMS_OF_ROW && m <= (rows_start_lines(n) ? FEW_WHOLE_ROWS : FEW_RESULTS_ROWS));
   return few && n >= 4 * NR && (m > LOW || n * k <= FEW_FLOATS / 8);
+}
+
+constexpr int ROWS_TOGETHER = W < 16 ? 2 : 4;  // whose factors stay in registers while they meet the same vectors
+
+// ROWS rows of results. left(row, p): a term of one of them.
+template <int ROWS, int K, bool STREAM, class T, class F>
+OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* out) {
+  V x[ROWS][K];
+#pragma GCC unroll 4
+  for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 8
+    for (int p = 0; p < K; p++) x[i][p] = vset(to_float(left(i, p)));
+  const auto sums = [&](const auto& load, V (&sum)[ROWS]) {
+#pragma GCC unroll 8
+    for (int p = 0; p < K; p++) {
+      const V y = load(b + p * n);
+#pragma GCC unroll 4
+      for (int i = 0; i < ROWS; i++) sum[i] = p == 0 ? vmul(x[i][0], y) : vfma(x[i][p], y, sum[i]);
+    }
+  };
+  int64_t j = 0;
+  V sum[ROWS];
+  for (; j + W <= n; j += W) {
+    sums([j](const T* at) { return vload(at + j); }, sum);
+#pragma GCC unroll 4
+    for (int i = 0; i < ROWS; i++) put<STREAM>(out + i * n + j, sum[i]);
+  }
+  if (const int rest = static_cast<int>(n - j); rest > 0) {
+    sums([j, rest](const T* at) { return vload_n(at + j, rest, 0); }, sum);
+    for (int i = 0; i < ROWS; i++) vstore_n(out + i * n + j, sum[i], rest);
+  }
 }
 
 // left(i, row, p): a term of a row of product i.
@@ -21,23 +60,26 @@ template <int K, bool STREAM, class T, class F>
 void few_terms(const Call& c, const Products& s, const F& left, const T* right, T* results) {
   if constexpr (K > 1)
     if (s.k < K) return few_terms<K - 1, STREAM>(c, s, left, right, results);
-  const int64_t n = s.n;
   const Range r = part(s.batch * s.m, 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) {
+  const bool together = rows_start_lines(s.n);
+  for (int64_t row = r.begin; row < r.end;) {
     const int64_t i = row / s.m, in = row - i * s.m;
-    const T* const b = right + i * K * n;
-    V x[K];
-    for (int p = 0; p < K; p++) x[p] = vset(to_float(left(i, in, p)));
-    const auto sum = [&](const auto& load) {
-      V v = vmul(x[0], load(b));
-#pragma GCC unroll 8
-      for (int p = 1; p < K; p++) v = vfma(x[p], load(b + p * n), v);
-      return v;
+    const auto rows_of = [&](auto rows) {
+      few_terms_of_rows<rows.VALUE, K, STREAM>([&](int64_t nth, int64_t p) { return left(i, in + nth, p); }, right + i * K * s.n, s.n, results + row * s.n);
+      row += rows.VALUE;
     };
-    T* const out = results + row * n;
-    int64_t j = 0;
-    for (; j + W <= n; j += W) put<STREAM>(out + j, sum([j](const T* at) { return vload(at + j); }));
-    if (const int rest = static_cast<int>(n - j); rest > 0) vstore_n(out + j, sum([j, rest](const T* at) { return vload_n(at + j, rest, 0); }), rest);
+    const int64_t rest = least(s.m - in, r.end - row);
+    if constexpr (K > 2) {
+      if (together && rest >= ROWS_TOGETHER) {
+        rows_of(Count<ROWS_TOGETHER>{});
+        continue;
+      }
+      if (together && rest >= 2) {
+        rows_of(Count<2>{});
+        continue;
+      }
+    }
+    rows_of(Count<1>{});
   }
   if constexpr (STREAM) vfence();
 }
