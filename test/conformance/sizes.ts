@@ -101,6 +101,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 65, n: 67, k: 19, batch: 128 },
   // Long sums for few outputs, which kernels share out.
   { m: 40, n: 21, k: 2000 }, { m: 17, n: 70, k: 1301, batch: 2, transA: true, transB: true },
+  // Few rows, with few columns or few terms.
+  { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -124,6 +126,14 @@ const SHORT_PLANES: readonly Params[] = [
 const WIDE_KERNELS: readonly Params[] = [
   { channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 },
   { channels: 1, filters: 5, height: 2103, width: 2104, kernelHeight: 2, kernelWidth: 2, dilation: 2100 },
+]
+
+/** Rows of outputs that share padding, that fill vectors unevenly, and so short that a vector meets several. */
+const PADDED_ROWS: readonly Params[] = [
+  { batch: 2, channels: 5, filters: 129, height: 28, width: 28, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 5, channels: 33, filters: 70, height: 7, width: 7, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { channels: 3, filters: 65, height: 20, width: 33, kernelHeight: 5, kernelWidth: 5, paddingHeight: 3, paddingWidth: 4 },
+  { channels: 1, filters: 44, height: 31, width: 9, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
 /**
@@ -172,5 +182,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.id === 'conv2d' ? WIDE_KERNELS : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]
