@@ -61,13 +61,13 @@ struct Geometry {
     return g;
   }
   // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Few terms do not repay that outputs are
-  // written one by one.
+  // written one by one, nor do outputs whose lines leave the caches before the next of them comes.
   Geometry turned() const {
-    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4;
+    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19;
     Geometry g = *this;
     Axis& longest = depth.output > height.output ? g.depth : g.height;
     const bool scatters = longest.output_step > 1;
-    if (width.output > W / 2 || longest.output < 2 * width.output || (scatters && group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS)) return g;
+    if (width.output > W / 2 || longest.output < 2 * width.output || (scatters && (times(out_plane(), group_filters()) > MANY_OUTPUTS || (group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS)))) return g;
     const Axis last = g.width;
     g.width = longest;
     longest = last;
