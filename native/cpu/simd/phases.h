@@ -138,9 +138,9 @@ struct Parts {
     floats = input_floats + slab_floats + sum_floats + block_floats + up(s.k, LINE);
   }
 
-  // Up to NR cells: that many lie behind the copy.
+  // Up to NR cells: that many lie behind the copy; and so many that each output of a row has a cell of its own.
   static int64_t shared_cells(const Geometry& g, const PhaseAxis& w) {
-    const int64_t before = g.width.padding, behind = w.cells - before - g.width.input, both = least(least(before, behind), NR);
+    const int64_t before = g.width.padding, behind = w.cells - before - g.width.input, both = least(least(least(before, behind), NR), (g.width.kernel - 1) * g.dilation);
     return g.stride > 1 || both < 0 ? 0 : both;
   }
   // Of `down` parts: as many for each, or (one thread) so many that the fewest vectors are partly filled.
