@@ -25,23 +25,24 @@ template <int W>
 __device__ __forceinline__ uint4 load16_of(const void* p) { return W == 1 ? load16(p) : load16_once(p); }
 __device__ __forceinline__ uint4 zeroes() { return make_uint4(0, 0, 0, 0); }
 
-// scores += q k^T of 64 bytes of each row: q of rows lane / 4 and that + 8, k of key lane / 4 of eight.
+// scores + low += q k^T of 64 bytes of each row: q of rows lane / 4 and that + 8, k of key lane / 4 of eight. low, which may be scores: the products of f32 with what tf32 leaves.
 template <class T>
-__device__ __forceinline__ void multiply_keys(float (&scores)[4], const uint4 (&q)[2], const uint4& k) {
+__device__ __forceinline__ void multiply_keys(float (&scores)[4], float (&low)[4], const uint4 (&q)[2], const uint4& k) {
   const uint32_t first[4] = {q[0].x, q[1].x, q[0].y, q[1].y}, second[4] = {q[0].z, q[1].z, q[0].w, q[1].w};
   if constexpr (sizeof(T) == 2) {
     mma(scores, first, k.x, k.y, T());
     mma(scores, second, k.z, k.w, T());
   } else {
-    float(&sums)[1][1][4] = reinterpret_cast<float(&)[1][1][4]>(scores);
-    uint32_t a_high[1][4], a_low[1][4], b_high[1][2], b_low[1][2];
+    uint32_t a_high[4], a_low[4], b_high[2], b_low[2];
 #pragma unroll
     for (int half = 0; half < 2; half++) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) split(half ? second[i] : first[i], a_high[0][i], a_low[0][i]);
-      split(half ? k.z : k.x, b_high[0][0], b_low[0][0]);
-      split(half ? k.w : k.y, b_high[0][1], b_low[0][1]);
-      three_products(sums, a_high, a_low, b_high, b_low);
+      for (int i = 0; i < 4; i++) split(half ? second[i] : first[i], a_high[i], a_low[i]);
+      split(half ? k.z : k.x, b_high[0], b_low[0]);
+      split(half ? k.w : k.y, b_high[1], b_low[1]);
+      mma(low, a_low, b_high[0], b_high[1], tf32());
+      mma(low, a_high, b_low[0], b_low[1], tf32());
+      mma(scores, a_high, b_high[0], b_high[1], tf32());
     }
   }
 }
@@ -166,6 +167,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   constexpr int SHARERS = W == 1 ? 1 : W / PARTS, TILES = THREADS / 32 / PARTS / SHARERS;  // warps that share the keys of a tile of queries; such tiles of a block
   constexpr int CHUNKS = D / (4 * L), COLUMNS = (D / PARTS + 8 * L - 1) / (8 * L), STEP = 4 * VALUE_ROWS<T>, STEPS = BC / STEP;
   constexpr bool KEEPS_Q = D <= (sizeof(T) == 2 ? 128 : 64);
+  constexpr bool APART = sizeof(T) == 4 && D > 128;  // small products have sums of their own: tensor cores cut what they add to off
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, sharer = W == 1 ? 0 : warp / PARTS, row = lane / 4, quad = lane % 4;
   const long long number = W == 1 ? blockIdx.x * static_cast<long long>(TILES) + warp / PARTS : blockIdx.x;
   if (W == 1 && number >= s.batch_heads * ((s.queries + BR - 1) / BR)) return;
@@ -209,12 +211,18 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
   if (sharer < block.tiles) load_keys(sharer), load_values(sharer);
   for (int t = sharer; t < block.tiles; t += SHARERS) {
-    float score[BC / 8][4] = {};
+    float score[BC / 8][4] = {}, low[APART ? BC / 8 : 1][4] = {};
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
       if constexpr (!KEEPS_Q) load_q(own[0], chunk);
 #pragma unroll
-      for (int n = 0; n < BC / 8; n++) multiply_keys<T>(score[n], own[KEEPS_Q ? chunk : 0], keys[n][chunk]);
+      for (int n = 0; n < BC / 8; n++) multiply_keys<T>(score[n], APART ? low[n] : score[n], own[KEEPS_Q ? chunk : 0], keys[n][chunk]);
+    }
+    if constexpr (APART) {
+#pragma unroll
+      for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) score[n][i] += low[n][i];
     }
     if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
     const long long key = static_cast<long long>(block.begin + t) * BC;

@@ -86,8 +86,8 @@ class Order {
       case OrderKind::choose:
       case OrderKind::choose_far: {
         const bool held = shape.kind == OrderKind::choose;
-        // What the kernel has of its own counts, too: beyond 48 KiB together, they are asked for.
-        constexpr unsigned asked = choose_most_shared;
+        // What the kernel has of its own counts, too: beyond 48 KiB together, they are asked for. There is no room for both where keys are more.
+        const unsigned asked = held ? choose_most_shared : 0;
         const auto shared = held ? static_cast<unsigned>(choose_shared(cols_, bytes_)) : 0;
         p_.launch(p_.kernel_in("order_choose", std::string("order_choose_") + (held ? "" : "far_") + std::to_string(8 * bytes_), asked), {rows_}, choose_threads, shared, x, values, indices, cols, keep, infinity(), flip());
         return;

@@ -89,7 +89,12 @@ inline bool wgmma_pays(const ProductShape& s, bool tf32) {
 }
 
 // Whether wgmma is faster than mma.sync for operands of one byte with k contiguous, copies of those whose rows do not start on 16 bytes included.
-inline bool scaled_wgmma_pays(int64_t m, int64_t n, int64_t k) { return k % 16 == 0 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= 1 << 15; }
+inline bool scaled_wgmma_pays(int64_t m, int64_t n, int64_t k) {
+  const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  // Of a short k and a short side most of a tile is empty.
+  if (k < 128 && std::min(m, n) <= 64) return k % 16 == 0 && products >= 1 << 24;
+  return k % 16 == 0 || products >= 1 << 15;
+}
 
 // Rows of X are rows of a tile, those of Y its columns.
 struct WgmmaShape {

@@ -262,7 +262,8 @@ void products() {
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {9, 1801, 400, 2496}, 64).whole == 264, "the last tiles of a wave that is hardly filled share k");
   expect(wgmma_plan(132, {1, 128, 128, 65536}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096}, 64).splits == 1, "k is split where tiles are few");
-  expect(scaled_wgmma_pays(1, 1, 16) && scaled_wgmma_pays(257, 257, 257) && !scaled_wgmma_pays(31, 31, 33), "products of bytes take wgmma where rows start on 16 bytes, or where they are worth a copy");
+  expect(scaled_wgmma_pays(1, 1, 128) && scaled_wgmma_pays(257, 257, 257) && !scaled_wgmma_pays(31, 31, 33), "products of bytes take wgmma where rows start on 16 bytes, or where they are worth a copy");
+  expect(scaled_wgmma_pays(65, 6355, 5) && scaled_wgmma_pays(65536, 32, 64) && !scaled_wgmma_pays(9, 45309, 17) && !scaled_wgmma_pays(1499, 11, 64), "products of bytes with a short k and a short side take wgmma where they are large and aligned alone");
   expect(shifted_side(), "tiles of an operand with rows off 16 bytes are as kernels are built");
   expect(shifted_pays({1, 8192, 83, 6169, false, false}, 4) && shifted_pays({1, 83, 85'070, 2048, true, false}, 2) && shifted_pays({17, 117, 52'114, 129, false, false}, 2) && !shifted_pays({1, 4095, 4095, 4095, false, false}, 2) &&
              !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
