@@ -88,7 +88,9 @@ inline bool is_short_f32(const ProductShape& s, bool tf32) {
   const int64_t results = s.batch * s.m * s.n;
   if (s.batch * up(s.m, 32) * up(s.n, 16) >= int64_t{1} << 31) return false;
   if (s.k <= (tf32 ? 4 : 8)) return results >= 96 << 10 && (tf32 ? s.n >= 32 && s.m >= 16 : s.n >= 16 && s.m >= 8);
-  return !tf32 && s.k <= 32 && s.m >= 64 && s.n >= 128 && results >= 1 << 19;
+  if (tf32 || s.m < 64 || s.n < 128 || results < 1 << 19) return false;
+  // Above 16 of k where tiles are not nearly empty, above 24 where other kernels do not store whole vectors (90 products on an H100, NOTES.md).
+  return s.k <= 16 || (s.k <= 24 && s.m >= 80) || (s.k <= 32 && s.m >= 80 && s.n >= 256 && s.n % 4 != 0);
 }
 
 inline ShortPlanF32 short_plan_f32(int sm_count, const ProductShape& s) {
