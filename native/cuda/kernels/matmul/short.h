@@ -34,7 +34,8 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
     return s.k <= 40 && s.m >= 32 && s.n >= 32 && results >= 1 << 18;
   }
   const bool vectors = s.n % 8 == 0;  // in rows of results
-  if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : 1 << 19) && !(vectors && s.n >= 64);
+  // matmul_shallow reads the columns of a transposed b an element at a time, too, and has them for few rows.
+  if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return false;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
   // More columns where a is too large to be copied for wgmma.

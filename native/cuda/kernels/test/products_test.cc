@@ -295,6 +295,7 @@ void products() {
   expect(by_short(2, 65'536, 47, 16) && by_short(2, 5653, 4097, 5) && by_short(2, 1'251'063, 29, 37) && by_short(4, 32'769, 3157, 3) && by_short(4, 256, 10'317, 8) && by_short(4, 22'675, 2049, 35), "a short k and a large result take warps that keep b");
   expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
          "few rows for their columns, whole vectors and small results take other kernels");
+  expect(is_short(2, {1, 4097, 8192, 8, true, true}) && !is_short(2, {1, 4097, 8192, 8, true, false}) && !is_short(2, {1, 4097, 8192, 3, true, true}), "a transposed b of a few elements of k is read once for many rows");
   expect(is_short_f32({1, 1000, 1000, 8, false, false}, false) && !is_short_f32({1, 1000, 1000, 8, false, false}, true) && is_short_f32({1, 11'519, 653, 9, false, true}, false) && !is_short_f32({20, 19, 1163, 11, true, true}, false) &&
              !is_short_f32({1, 64, 32, 2, false, false}, false) && is_short_f32({2, 189, 1031, 1, false, true}, true) && is_short_f32({1, 4097, 846, 23, true, true}, false) && short_plan_f32(132, {1, 4097, 846, 23, true, true}).k == 24 &&
              is_short_f32({1, 4097, 2049, 32, true, true}, false) && !is_short_f32({1, 4097, 2048, 25, true, true}, false) && !is_short_f32({1, 4097, 133, 27, true, true}, false) && !is_short_f32({1, 4097, 846, 33, true, true}, false),
