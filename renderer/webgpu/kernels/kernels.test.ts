@@ -106,6 +106,9 @@ describe('WGSL kernels', () => {
     expect(groups('rms_norm_backward', 20_483, 11)).toHaveLength(1)
     expect(groups('layer_norm_backward', 20_483, 11).length).toBeGreaterThan(1)
     expect(groups('layer_norm_backward', 640)).toHaveLength(2)
+    // A row of so many elements takes many workgroups.
+    expect(groups('rms_norm_backward', 3, 262_144)[0]).toBeGreaterThan(100)
+    expect(groups('layer_norm_backward', 3, 262_144)[0]).toBeGreaterThan(100)
     expect(groups('layer_norm_backward', 500, 300)).toHaveLength(1)
   })
 

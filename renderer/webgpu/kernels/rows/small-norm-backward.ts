@@ -5,6 +5,8 @@ import { dimOf, type BufferName, type KernelShape, type Program } from '../types
 
 /** Elements up to which further dispatches cost more than what they do: everything is read twice. */
 const FEW_ELEMENTS = 2 ** 20
+/** Vectors of a row up to which one workgroup reads it twice sooner than many do in three dispatches. */
+const LONGEST_ROW = 32 * THREADS
 /** Columns that a workgroup is wide: fewer of 16 bytes or more where a thread would add up more tokens than `WANTED_TOKENS`. */
 const WIDE = 32
 const NARROW_BYTES = 32
@@ -26,7 +28,7 @@ export function smallNormBackward(shape: KernelShape, layer: boolean): Program |
   while (wide * width * 4 > NARROW_BYTES && tokens > (WANTED_TOKENS * THREADS) / wide) wide /= 2
   const high = THREADS / wide
   const pieces = Math.ceil(tokens / (MOST_TOKENS * high))
-  if (tokens * length > FEW_ELEMENTS || pieces > MOST_PIECES || (layer && tokens > MOST_UNIFORM)) return undefined
+  if (tokens * length > FEW_ELEMENTS || vectors > LONGEST_ROW || pieces > MOST_PIECES || (layer && tokens > MOST_UNIFORM)) return undefined
   const perPiece = Math.ceil(tokens / pieces)
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vf] = [storage(dtype, width), working(width)]
