@@ -8,11 +8,6 @@
                                                                                                           int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {                     \
     matmul<WM, WN, TY, SLICES, STAGES, A_ROWS, B_ROWS>(WordOperands{a, b}, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                                      \
   }
-#define MATMUL_LAYOUTS(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN)        \
-  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, nn, true, false)     \
-  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, nt, true, true)      \
-  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, tn, false, false)    \
-  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, tt, false, true)
 MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
 MATMUL_LAYOUTS(2, 1, 4, 4, 6, 1, 128, 64)
 MATMUL_LAYOUTS(1, 2, 4, 4, 6, 1, 64, 128)

@@ -224,3 +224,10 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
       if (column0 + j < n) c[static_cast<long long>(row0 + i) * n + column0 + j] = turned[i * PITCH + j];
 #endif
 }
+
+// The kernels of a tile, one for each layout of the operands, by MATMUL of the file that includes this.
+#define MATMUL_LAYOUTS(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN)        \
+  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, nn, true, false)     \
+  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, nt, true, true)      \
+  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, tn, false, false)    \
+  MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, tt, false, true)
