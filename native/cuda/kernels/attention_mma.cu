@@ -85,19 +85,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         mma(score[2 * j + 1], a, b[2], b[3], T());
       }
     }
-    const long long key = static_cast<long long>(begin + t) * BC;
-    if (key + BC > s.keys || (s.causal && key + BC > block.lowest)) {
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        // Keys of this tile that the row sees.
-        const int sees = static_cast<int>(min(static_cast<long long>(BC), min(s.keys, s.causal ? remainder_of(query + h * 8, s.period) + 1 : s.keys) - key));
-#pragma unroll
-        for (int j = 0; j < BC / 8; j++)
-#pragma unroll
-          for (int i = 0; i < 2; i++)
-            if (lane % 4 * 2 + j * 8 + i >= sees) score[j][h * 2 + i] = -INFINITY;
-      }
-    }
+    hide_unseen(score, s, block, static_cast<long long>(begin + t) * BC, query, lane % 4 * 2);
     float shift[2];  // the largest score of a row so far, in units of log2; 0 where there is none
 #pragma unroll
     for (int h = 0; h < 2; h++) {

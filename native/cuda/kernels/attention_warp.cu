@@ -225,19 +225,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         for (int i = 0; i < 4; i++) score[n][i] += low[n][i];
     }
     if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
-    const long long key = static_cast<long long>(block.begin + t) * BC;
-    if (key + BC > s.keys || (s.causal && key + BC > block.lowest)) {
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        // Keys of this tile that the row sees.
-        const int sees = static_cast<int>(min(static_cast<long long>(BC), min(s.keys, s.causal ? remainder_of(query + h * 8, s.period) + 1 : s.keys) - key));
-#pragma unroll
-        for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-          for (int i = 0; i < 2; i++)
-            if (quad * 2 + n * 8 + i >= sees) score[n][h * 2 + i] = -INFINITY;
-      }
-    }
+    hide_unseen(score, s, block, static_cast<long long>(block.begin + t) * BC, query, quad * 2);
     float keep[2];
 #pragma unroll
     for (int h = 0; h < 2; h++) {

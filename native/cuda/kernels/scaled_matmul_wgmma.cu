@@ -85,17 +85,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
   extern __shared__ __align__(1024) char shared[];
   const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * ROW, empty = full + 8 * S;
   const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
-  if (threadIdx.x == 0) {
-    prefetch_map(&map_x);
-    prefetch_map(&map_y);
-  }
-  if (threadIdx.x < S) {
-    barrier_init(full + 8 * threadIdx.x, 1);
-    barrier_init(empty + 8 * threadIdx.x, GROUPS);
-    fence_shared_for_async();
-  }
-  __syncthreads();
-  next_may_start();
+  start_ring<S>(map_x, map_y, full, empty, GROUPS);
 
   int stage = 0, phase = 0;
   const auto advance = [&] {

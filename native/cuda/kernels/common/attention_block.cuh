@@ -28,3 +28,19 @@ struct AttentionBlock {
     tiles = min(each, all - begin);
   }
 };
+
+// Scores of rows `query` and that + 8 (registers of m16n8 tiles, `column` the first of a thread) with the tile of keys from `key` on become -infinity for keys that a row does not see.
+template <int BR, int BC>
+__device__ __forceinline__ void hide_unseen(float (&score)[BC / 8][4], const AttentionSizes& s, const AttentionBlock<BR, BC>& block, long long key, long long query, int column) {
+  if (key + BC <= s.keys && !(s.causal && key + BC > block.lowest)) return;
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    // Keys of this tile that the row sees.
+    const int sees = static_cast<int>(min(static_cast<long long>(BC), min(s.keys, s.causal ? remainder_of(query + h * 8, s.period) + 1 : s.keys) - key));
+#pragma unroll
+    for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        if (column + n * 8 + i >= sees) score[n][h * 2 + i] = -INFINITY;
+  }
+}

@@ -60,6 +60,22 @@ __device__ __forceinline__ void by_turns(int steps, const Multiply& multiply) {
   settle(odd);
 }
 
+// The start of a block: the maps of its operands are fetched, and the barriers of S stages made. One thread fills a stage, `leave` arrivals free it.
+template <int S>
+__device__ __forceinline__ void start_ring(const TensorMap& map_x, const TensorMap& map_y, uint32_t full, uint32_t empty, unsigned leave) {
+  if (threadIdx.x == 0) {
+    prefetch_map(&map_x);
+    prefetch_map(&map_y);
+  }
+  if (threadIdx.x < S) {
+    barrier_init(full + 8 * threadIdx.x, 1);
+    barrier_init(empty + 8 * threadIdx.x, leave);
+    fence_shared_for_async();
+  }
+  __syncthreads();
+  next_may_start();
+}
+
 #endif
 
 // TX, TY: rows of X and Y are not contiguous in K. REGISTERS: tf32 whose X has TX, read by the threads; else wgmma reads both from shared memory.
@@ -73,17 +89,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   extern __shared__ __align__(1024) char shared[];
   const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * ROW, empty = full + 8 * S;
   const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
-  if (threadIdx.x == 0) {
-    prefetch_map(&map_x);
-    prefetch_map(&map_y);
-  }
-  if (threadIdx.x < S) {
-    barrier_init(full + 8 * threadIdx.x, 1);
-    barrier_init(empty + 8 * threadIdx.x, REGISTERS ? GROUPS * 4 : GROUPS);
-    fence_shared_for_async();
-  }
-  __syncthreads();
-  next_may_start();
+  start_ring<S>(map_x, map_y, full, empty, REGISTERS ? GROUPS * 4 : GROUPS);
 
   int stage = 0, phase = 0;
   const auto advance = [&] {

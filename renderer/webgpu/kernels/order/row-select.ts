@@ -27,7 +27,15 @@ const AT_ONCE = 4
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
   length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : MOST_SELECTED)
 
-/** Counts are searched for the bin where they reach \`first\`: its number, what is in front of it, and what is up to its end. */
+/** `name`: `start`, and what the threads before this one have in `sums`. */
+const sumsBefore = (name: string, start: string): string => `  workgroupBarrier();
+  if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
+  workgroupBarrier();
+  var ${name} = ${start};
+  for (var j = 0u; j < lane / 16u; j++) { ${name} += tops[j]; }
+  for (var j = lane & 240u; j < lane; j++) { ${name} += sums[j]; }`
+
+/** Counts are searched for the bin where they reach `first`: its number, what is in front of it, and what is up to its end. */
 const FIND = `var<workgroup> memory: array<atomic<u32>, ${BINS}>;
 var<workgroup> sums: array<u32, ${THREADS}>;
 var<workgroup> tops: array<u32, 16>;
@@ -42,12 +50,7 @@ fn find(first: u32, before: u32, lane: u32) -> vec3<u32> {
   workgroupBarrier();
 ${numbers(PER_THREAD).map((k) => `  let c${k} = atomicLoad(&memory[lane * ${PER_THREAD}u + ${k}u]);`).join('\n')}
   sums[lane] = ${numbers(PER_THREAD).map((k) => `c${k}`).join(' + ')};
-  workgroupBarrier();
-  if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
-  workgroupBarrier();
-  var ahead = before;
-  for (var j = 0u; j < lane / 16u; j++) { ahead += tops[j]; }
-  for (var j = lane & 240u; j < lane; j++) { ahead += sums[j]; }
+${sumsBefore('ahead', 'before')}
 ${numbers(PER_THREAD).map((k) => `  if (ahead < first && ahead + c${k} >= first) { found = vec3<u32>(lane * ${PER_THREAD}u + ${k}u, ahead, ahead + c${k}); }\n  ahead += c${k};`).join('\n')}
   if (lane == 0u) { atomicStore(&listed, 0u); }
   return workgroupUniformLoad(&found);
@@ -67,12 +70,7 @@ const EQUALS = `    for (var start = 0u; start < length && taken < first; start 
         if (i < length && element(base + i) == prefix) { own |= 1u << j; }
       }
       sums[lane] = countOneBits(own);
-      workgroupBarrier();
-      if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
-      workgroupBarrier();
-      var rank = taken;
-      for (var j = 0u; j < lane / 16u; j++) { rank += tops[j]; }
-      for (var j = lane & 240u; j < lane; j++) { rank += sums[j]; }
+${sumsBefore('rank', 'taken')}
       for (var j = 0u; j < ${SEARCHED}u; j++) {
         if ((own & (1u << j)) == 0u) { continue; }
         if (rank < first) { atomicStore(&memory[rank], prefix); atomicStore(&memory[${KEPT}u + rank], start + lane * ${SEARCHED}u + j); }
