@@ -17,6 +17,8 @@ elseif(NOT wanted STREQUAL "")
       message(FATAL_ERROR "OPSCOPE_CUDA_ARCHS: expected all or a list such as 80,90a, received \"${wanted}\"")
     endif()
   endforeach()
+  # The kernels for Hopper have its own instructions.
+  list(TRANSFORM archs REPLACE "^90$" "90a")
 else()
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE failed)
   if(failed STREQUAL "0")

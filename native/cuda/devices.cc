@@ -95,6 +95,17 @@ bool holds_context(int ordinal) {
   return api().DevicePrimaryCtxGetState(ordinal, &flags, &active) == CUDA_SUCCESS && active;
 }
 
+std::string capability_words(int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); }
+
+// Which code this GPU runs.
+std::string code_words(const KernelCode& code, bool own) {
+  if (code.origin == CodeOrigin::none) return "none";
+  if (code.origin == CodeOrigin::compiled) return "compiled at first use by NVRTC " + nvrtc().version + ", for " + nvrtc_arch(code.major, code.minor);
+  const std::string built = "built with CUDA " + version(CUDA_VERSION) + " for " + built_archs();
+  if (own) return built;
+  return built + (code.origin == CodeOrigin::translated ? "; kernels of " + capability_words(code.major, code.minor) + " translated by the driver" : "; kernels of " + capability_words(code.major, code.minor) + " used");
+}
+
 // As nvidia-smi writes it, or empty.
 std::string uuid_of(int ordinal) {
   CUuuid uuid;
@@ -125,14 +136,14 @@ DeviceInfo describe_device(int ordinal) {
   const auto get = [&](CUdevice_attribute which) { return attribute(ordinal, which); };
   const int major = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), minor = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   auto& facts = device.facts;
-  facts.emplace_back("Compute capability", std::to_string(major) + "." + std::to_string(minor));
+  facts.emplace_back("Compute capability", capability_words(major, minor));
   facts.emplace_back("Memory", number(static_cast<double>(total) / (1 << 30), 1, "GiB"));
   facts.emplace_back("Multiprocessors", std::to_string(get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)));
   facts.emplace_back("L2 cache", number(static_cast<double>(get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)) / (1 << 20), 0, "MiB"));
   facts.emplace_back("Memory bus", std::to_string(get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)) + " bit");
   facts.emplace_back("CUDA driver API", version(api().driver_version));
-  const bool at_run_time = compiled_at_run_time(major, minor);
-  facts.emplace_back("Kernels", at_run_time ? "compiled at first use by NVRTC " + (nvrtc().missing.empty() ? nvrtc().version : "(missing)") + ", for " + nvrtc_arch(major, minor) : "built with CUDA " + version(CUDA_VERSION) + " for " + built_archs());
+  const KernelCode code = kernel_code(major, minor);
+  facts.emplace_back("Kernels", code_words(code, code.major == major && code.minor == minor));
   for (const auto& vendor : vendors())
     if (!vendor.version.empty()) facts.emplace_back(vendor.title, vendor.version);
   if (const std::string uuid = uuid_of(ordinal); !uuid.empty()) facts.emplace_back("UUID", uuid);
@@ -162,12 +173,14 @@ DeviceInfo describe_device(int ordinal) {
   }
   if (major < 8) {
     device.available = false;
-    device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + "; Opscope's kernels need 8.0 (Ampere) or newer.";
-  } else if (at_run_time && !nvrtc().missing.empty()) {
+    device.reason = "This GPU has compute capability " + capability_words(major, minor) + "; Opscope's kernels need 8.0 (Ampere) or newer.";
+  } else if (code.origin == CodeOrigin::none) {
     device.available = false;
     const std::string built = built_archs();
-    device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + "; this build has " + (built.empty() ? "no compiled kernels" : "kernels for " + built + " only") +
-                    ", and they cannot be compiled here: " + nvrtc().missing + " Running npm run setup on this machine with nvcc helps too.";
+    device.reason = "This GPU has compute capability " + capability_words(major, minor) + "; this build has " + (built.empty() ? "no compiled kernels" : "kernels for " + built + " only") +
+                    ", and they cannot be compiled here: " + nvrtc_refusal(major, minor) + " Running npm run setup on this machine with nvcc helps too.";
+  } else if (code.origin == CodeOrigin::translated) {
+    device.warnings.push_back("The driver translates the kernels of compute capability " + capability_words(code.major, code.minor) + " for this GPU (" + capability_words(major, minor) + "), without the instructions that it has beyond those. For kernels of its own: " + nvrtc_refusal(major, minor));
   }
   return device;
 }

@@ -39,8 +39,10 @@ Context::Context(int ordinal) {
   CUdevice device = 0;
   check(api().DeviceGet(&device, ordinal), "opening the device");
   traits_.ordinal = ordinal;
-  traits_.major = attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  traits_.minor = attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  const KernelCode code = kernel_code(attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  origin_ = code.origin;
+  traits_.major = code.major;
+  traits_.minor = code.minor;
   traits_.sm_count = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   traits_.l2_bytes = attribute(ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   traits_.shared_bytes_per_block = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
@@ -56,7 +58,7 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   // Two modules may have kernels of one name: fill_f32 makes inputs, and is an operation.
   const std::string key = module + "/" + name;
   if (auto known = functions_.find(key); known != functions_.end()) return known->second;
-  const bool compiled = compiled_at_run_time(traits_.major, traits_.minor);
+  const bool compiled = origin_ == CodeOrigin::compiled || origin_ == CodeOrigin::none;
   CompiledKernel made{name, {}};
   // A kernel that NVRTC compiled is a module of its own.
   auto loaded = modules_.find(module);

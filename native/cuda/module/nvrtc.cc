@@ -1,5 +1,6 @@
 #include "nvrtc.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -50,6 +51,7 @@ struct Table {
   int (*lowered_name)(void*, const char* expression, const char**) = nullptr;
   int (*destroy)(void**) = nullptr;
   std::vector<std::string> includes;
+  std::vector<int> archs;  // that it compiles for, as 90; none where it does not say
   Nvrtc about;
 };
 
@@ -109,6 +111,12 @@ Table load() {
   t.version(&major, &minor);
   // NVRTC asks the loader for its builtins by name only; once open they are found, also in a folder that the loader does not search.
   static const Library builtins(std::vector<std::string>{folder.empty() ? "" : (fs::path(folder) / ("libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor))).string()});
+  const auto count_archs = reinterpret_cast<int (*)(int*)>(library.symbol("nvrtcGetNumSupportedArchs"));
+  const auto list_archs = reinterpret_cast<int (*)(int*)>(library.symbol("nvrtcGetSupportedArchs"));
+  if (int count = 0; count_archs && list_archs && count_archs(&count) == 0) {
+    t.archs.resize(static_cast<size_t>(count));
+    if (list_archs(t.archs.data()) != 0) t.archs.clear();
+  }
   t.about.version = std::to_string(major) + "." + std::to_string(minor) + ", " + origin_of(library.name());
   return t;
 }
@@ -227,16 +235,23 @@ CompiledKernel compile(const std::string& module, const std::string& name, const
 
 const Nvrtc& nvrtc() { return table().about; }
 
-bool compiled_at_run_time(int major, int minor) {
+std::string nvrtc_refusal(int major, int minor) {
+  const Table& t = table();
+  if (!t.about.missing.empty()) return t.about.missing;
+  if (t.archs.empty() || std::find(t.archs.begin(), t.archs.end(), major * 10 + minor) != t.archs.end()) return {};
+  return "NVRTC " + t.about.version + ", does not compile for compute capability " + std::to_string(major) + "." + std::to_string(minor) + ": install a newer one.";
+}
+
+KernelCode kernel_code(int major, int minor) {
   const char* asked = std::getenv("OPSCOPE_NVRTC");
-  return (asked && std::string(asked) == "1") || !archs_cover(built_archs(), major, minor);
+  return code_for(built_archs(), major, minor, [&] { return nvrtc_refusal(major, minor).empty(); }, asked && std::string(asked) == "1");
 }
 
 // Hopper's own instructions need their own architecture.
 std::string nvrtc_arch(int major, int minor) { return "sm_" + std::to_string(major) + std::to_string(minor) + (major == 9 && minor == 0 ? "a" : ""); }
 
 CompiledKernel compiled_kernel(const std::string& module, const std::string& name, int major, int minor) {
-  if (!table().about.missing.empty()) throw Error("unsupported", table().about.missing);
+  if (const std::string refusal = nvrtc_refusal(major, minor); !refusal.empty()) throw Error("unsupported", refusal);
   const std::string path = find_source("kernels/" + module + ".cu") ? "kernels/" + module + ".cu" : "device/" + module + ".cu";
   const std::string text = prelude + amalgamated(path), source = name.empty() ? text : as_templates(text), arch = nvrtc_arch(major, minor);
   const fs::path cached = cache_file(name.empty() ? module : module + "-" + name, arch, source);

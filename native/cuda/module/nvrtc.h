@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "archs.h"
+
 namespace opscope::cuda {
 
 struct Nvrtc {
@@ -13,8 +15,11 @@ struct Nvrtc {
 // Looks for NVRTC and the headers of CUDA when first asked.
 const Nvrtc& nvrtc();
 
-// Whether kernels for this GPU come from NVRTC: the build has none for it, or OPSCOPE_NVRTC=1 asks for it.
-bool compiled_at_run_time(int major, int minor);
+// Why NVRTC cannot compile for this GPU, in one sentence; empty where it can.
+std::string nvrtc_refusal(int major, int minor);
+
+// The code that this GPU runs (archs.h); OPSCOPE_NVRTC=1 asks for NVRTC on any.
+KernelCode kernel_code(int major, int minor);
 
 // The architecture that such kernels are compiled for: `sm_90a`.
 std::string nvrtc_arch(int major, int minor);

@@ -155,9 +155,18 @@ void room() {
 }
 
 void archs() {
-  expect(archs_cover("90a", 9, 0) && !archs_cover("90a", 8, 0) && !archs_cover("90a", 10, 0), "kernels with Hopper's own instructions run on Hopper alone");
-  expect(archs_cover("86", 8, 9) && !archs_cover("86", 8, 0) && !archs_cover("86", 9, 0), "machine code runs on its generation from its own number up");
-  expect(archs_cover("80;90a;100", 8, 6) && archs_cover("80;90a;100", 10, 3) && archs_cover("80;90a;100", 12, 0) && !archs_cover("80;90a;100", 7, 5), "PTX serves what comes after");
+  const auto is = [](const char* archs, int major, int minor, bool compiles, CodeOrigin origin, int code, bool asked = false) {
+    const KernelCode found = code_for(archs, major, minor, [&] { return compiles; }, asked);
+    return found.origin == origin && found.major * 10 + found.minor == code;
+  };
+  constexpr CodeOrigin none = CodeOrigin::none, built = CodeOrigin::built, compiled = CodeOrigin::compiled, translated = CodeOrigin::translated;
+  const char* package = "80;90a;100";
+  expect(is("90a", 9, 0, true, built, 90) && is("90a", 8, 0, false, none, 80) && is("90a", 10, 0, true, compiled, 100), "kernels with Hopper's own instructions run on Hopper alone");
+  expect(is("86", 8, 9, false, built, 86) && is("86", 8, 0, false, none, 80) && is("86", 9, 0, false, none, 90), "machine code runs on its generation from its own number up");
+  expect(is(package, 8, 6, true, built, 80) && is(package, 9, 0, true, built, 90) && is(package, 10, 3, true, built, 100), "code of a generation serves its GPUs, and plans see its number");
+  expect(is(package, 8, 9, true, compiled, 89) && is(package, 8, 9, false, built, 80) && is("89", 8, 9, true, built, 89), "code without fp8 serves a GPU that has it where NVRTC is not found");
+  expect(is(package, 12, 0, true, compiled, 120) && is(package, 12, 0, false, translated, 80) && is("90a", 12, 0, false, none, 120), "a GPU without code of its own has it compiled, and PTX only where that cannot be");
+  expect(is(package, 7, 5, false, none, 75) && is(package, 9, 0, true, compiled, 90, true) && is(package, 9, 0, false, none, 90, true), "the user may ask for NVRTC");
 }
 
 // Every element is in one part of one row, and no launch is empty.
