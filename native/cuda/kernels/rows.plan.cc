@@ -2,7 +2,7 @@
 // [batch, channels, plane, groups].
 #include "group_norm/shape.h"
 #include "rows/launch.h"
-#include "rows/norm_long.h"
+#include "rows/norm_backward.h"
 #include "softmax/shape.h"
 
 namespace opscope::cuda {
@@ -87,49 +87,45 @@ void plan_norm_backward(Planner& p, bool centered) {
   const auto join = [&](CUdeviceptr parts, int64_t splits) {
     p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias).early(p.device);
   };
-  const std::string kernel = std::string("norm_backward_") + (centered ? "layer_" : "rms_") + p.dtype() + "_";
-  if (tokens * dim <= norm_small) {
-    // Four elements of a row a thread.
-    int group = 1;
-    while (group < 32 && group * 4 < dim) group *= 2;
-    p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens),
-             static_cast<int>(dim), group);
-    return;
+  const std::string form = (centered ? "layer_" : "rms_") + p.dtype(), kernel = "norm_backward_" + form + "_";
+  const bool aligned = dim % lanes_of(p.spec.dtype) == 0;
+  const NormBackwardShape s = norm_backward_shape(p.device.sm_count, p.device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), tokens, dim);
+  switch (s.kind) {
+    case NormBackward::small:
+      p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens), static_cast<int>(dim), s.group);
+      return;
+    case NormBackward::long_rows: {
+      const NormLongShape& l = s.long_rows;
+      const NormLongArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, p.workspace(tokens * l.chunks * 8), dim, l.chunk, static_cast<int>(tokens), static_cast<int>(l.chunks), l.columns};
+      const std::string name = "norm_backward_long_" + form;
+      p.launch(p.kernel_in("norm_backward_long", name + "_sums"), {l.chunks, tokens}, norm_long_threads, 0, a);
+      p.launch(p.kernel_in("norm_backward_long", name), {l.blocks}, norm_long_threads, 0, a).early(p.device);
+      return;
+    }
+    case NormBackward::few: {
+      const NormFewShape& few = s.few;
+      const bool split = few.splits > 1;
+      const NormFewArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, split ? p.workspace(few.splits * 2 * dim * 4) : absent, split ? p.workspace(few.tiles * 4) : absent,
+                                  static_cast<int>(tokens), static_cast<int>(dim), static_cast<int>(few.tiles), static_cast<int>(few.splits), static_cast<int>(few.rows_per_split), few.group};
+      p.launch(p.kernel_in("norm_backward_few", "norm_backward_few_" + form + (aligned ? "_wide" : "_one")), {few.tiles * few.splits + few.row_blocks}, norm_few_threads, 0, a);
+      return;
+    }
+    case NormBackward::once: {
+      const NormShape& once = s.once;
+      const CUdeviceptr parts = p.workspace(once.blocks * 2 * dim * 4);
+      const auto shared = static_cast<unsigned>(once.shared);
+      p.launch(p.kernel_in("norm_backward", kernel + (aligned ? "" : "ragged_") + std::to_string(once.vectors), shared), {once.blocks}, once.threads * once.groups, shared,
+               p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(once.threads));
+      return join(parts, once.blocks);
+    }
+    case NormBackward::apart: {
+      launch_rows(p, arguments_of(p, tokens, dim), 2);
+      const CUdeviceptr parts = s.splits > 1 ? p.workspace(s.splits * 2 * dim * 4) : absent;
+      p.launch(p.kernel_in("row_sums", "norm_columns_" + p.dtype()), {tiles, s.splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim),
+               static_cast<long long>(ceil_div(tokens, s.splits)), p.output(1), dbias);
+      if (s.splits > 1) join(parts, s.splits);
+    }
   }
-  if (const NormLongShape s = norm_long_shape(p.device.sm_count, tokens, dim); s.blocks > 0) {
-    const NormLongArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, p.workspace(tokens * s.chunks * 8), dim, s.chunk, static_cast<int>(tokens), static_cast<int>(s.chunks), s.columns};
-    const std::string name = std::string("norm_backward_long_") + (centered ? "layer_" : "rms_") + p.dtype();
-    p.launch(p.kernel_in("norm_backward_long", name + "_sums"), {s.chunks, tokens}, norm_long_threads, 0, a);
-    p.launch(p.kernel_in("norm_backward_long", name), {s.blocks}, norm_long_threads, 0, a).early(p.device);
-    return;
-  }
-  const int64_t lanes = lanes_of(p.spec.dtype), bytes = tokens * dim * static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  const NormShape whole = norm_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, tokens, dim);
-  // Between these sizes one launch takes less than two (bf16 512x512 in graphs on an H200: 5.8 us, by one pass 7.2).
-  const bool aligned = dim % lanes == 0, once = whole.vectors > 0 && (aligned ? bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22 : tokens * dim > norm_few_most);
-  if (const NormFewShape few = norm_few_shape(p.device.sm_count, tokens, dim); few.tiles > 0 && !once) {
-    const bool split = few.splits > 1;
-    const NormFewArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, split ? p.workspace(few.splits * 2 * dim * 4) : absent, split ? p.workspace(few.tiles * 4) : absent,
-                                static_cast<int>(tokens), static_cast<int>(dim), static_cast<int>(few.tiles), static_cast<int>(few.splits), static_cast<int>(few.rows_per_split), few.group};
-    const std::string name = std::string("norm_backward_few_") + (centered ? "layer_" : "rms_") + p.dtype() + (aligned ? "_wide" : "_one");
-    p.launch(p.kernel_in("norm_backward_few", name), {few.tiles * few.splits + few.row_blocks}, norm_few_threads, 0, a);
-    return;
-  }
-  if (once) {
-    const CUdeviceptr parts = p.workspace(whole.blocks * 2 * dim * 4);
-    const auto shared = static_cast<unsigned>(whole.shared);
-    p.launch(p.kernel_in("norm_backward", kernel + (aligned ? "" : "ragged_") + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads * whole.groups, shared,
-             p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(whole.threads));
-    join(parts, whole.blocks);
-    return;
-  }
-  launch_rows(p, arguments_of(p, tokens, dim), 2);
-  // Rows of a split: enough blocks to fill the GPU, each with some work.
-  const int64_t splits = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, tiles), ceil_div(tokens, 64)), 1, 1024);
-  const CUdeviceptr parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
-  p.launch(p.kernel_in("row_sums", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim),
-           static_cast<long long>(ceil_div(tokens, splits)), p.output(1), dbias);
-  if (splits > 1) join(parts, splits);
 }
 
 using Shapes = std::vector<TensorShape>;

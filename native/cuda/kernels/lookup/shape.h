@@ -1,0 +1,45 @@
+// Which kernels rows and elements by index take. Pure; see test/moves_test.cc.
+#pragma once
+#include <cstdint>
+
+#include "../lookup.h"
+
+namespace opscope::cuda {
+
+enum class Embedding {
+  each,     // rows of one element: several of a thread
+  shifted,  // a vector of the result lies in two rows at most
+  narrow,   // or in more
+  units,    // others: a unit of a row each
+  many,     // whole vectors, several of a thread
+};
+
+struct EmbeddingShape {
+  Embedding kind;
+  int64_t unit, columns;  // bytes that rows are whole numbers of, and units of a row
+  int64_t threads;
+};
+
+// Units from which on a thread has several, all of them on their way together: fewer are done in a round of blocks.
+constexpr int64_t many_from = int64_t{1} << 20;
+
+inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t dim, int64_t indices) {
+  // Rows of one element from which on a thread has several of them: fewer leave multiprocessors idle.
+  constexpr int64_t many_single = int64_t{1} << 20;
+  // Elements of the result from which on it is made of vectors where rows are no whole number of them, and vectors of a row from which on one of the result lies in two rows at most.
+  constexpr int64_t many_shifted = int64_t{1} << 18, least_shifted = 2;
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  EmbeddingShape s = {Embedding::units, dim * element_bytes % 16 == 0 ? 16 : dim * element_bytes % 4 == 0 ? 4 : element_bytes, 0, 0};
+  s.columns = dim * element_bytes / s.unit;
+  const int64_t lanes = 16 / s.unit, units = indices * s.columns;
+  if (s.columns == 1 && s.unit <= 4 && indices >= many_single) s.kind = Embedding::each, s.threads = over(indices, many_units);
+  else if (s.unit < 16 && s.columns > 1 && indices * dim >= many_shifted) s.kind = s.columns >= least_shifted * lanes ? Embedding::shifted : Embedding::narrow, s.threads = over(units, lanes);
+  else if (s.unit == 16 && units >= many_from) s.kind = Embedding::many, s.threads = over(units, many_units);
+  else s.threads = units;
+  return s;
+}
+
+// Whether a thread of rope has several pairs. Pairs of 16-bit elements side by side gain nothing (bf16 232987x1x254 on an H200: 148 us either way; 2048x32x128: 23.6, with several 25.4).
+inline bool rope_has_many(int64_t element_bytes, int64_t pairs, bool interleaved) { return pairs >= many_from && !(interleaved && element_bytes == 2); }
+
+}  // namespace opscope::cuda
