@@ -141,10 +141,13 @@ std::optional<std::string_view> find_source(const std::string& path) {
   endif()
 
   # Which operations are registered, what they refuse, and what a launch can hold: needs no GPU.
-  add_executable(opscope_cuda_plan_test EXCLUDE_FROM_ALL ${cuda_dir}/kernels/test/plan_test.cc ${cuda_dir}/kernels/test/moves_test.cc ${cuda_dir}/kernels/test/rows_test.cc ${cuda_dir}/kernels/test/order_test.cc ${cuda_dir}/kernels/test/convolution_test.cc ${cuda_dir}/kernels/test/convolution_narrow_test.cc ${cuda_dir}/kernels/test/products_test.cc ${cuda_dir}/kernels/test/few_test.cc $<TARGET_OBJECTS:opscope_cuda>)
+  add_executable(opscope_cuda_plan_test EXCLUDE_FROM_ALL ${cuda_dir}/kernels/test/plan_test.cc ${cuda_dir}/kernels/test/moves_test.cc ${cuda_dir}/kernels/test/rows_test.cc ${cuda_dir}/kernels/test/order_test.cc ${cuda_dir}/kernels/test/convolution_test.cc ${cuda_dir}/kernels/test/convolution_narrow_test.cc ${cuda_dir}/kernels/test/products_test.cc ${cuda_dir}/kernels/test/few_test.cc ${cuda_dir}/kernels/test/draw.cc ${cuda_dir}/kernels/test/choices_test.cc ${cuda_dir}/kernels/test/devices_test.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_plan_test PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
   target_include_directories(opscope_cuda_plan_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
-  target_link_libraries(opscope_cuda_plan_test PRIVATE opscope_library)
+  add_library(opscope_fake_cuda SHARED EXCLUDE_FROM_ALL ${cuda_dir}/driver/test/fake_driver.cc)
+  set_target_properties(opscope_fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/test)
+  set_target_properties(opscope_cuda_plan_test PROPERTIES BUILD_RPATH "$ORIGIN/test")
+  target_link_libraries(opscope_cuda_plan_test PRIVATE opscope_fake_cuda opscope_library)
 
   # Compiles kernels by NVRTC where there is one: needs no GPU.
   add_executable(opscope_nvrtc_test EXCLUDE_FROM_ALL ${cuda_dir}/module/test/nvrtc_test.cc $<TARGET_OBJECTS:opscope_cuda>)

@@ -33,7 +33,8 @@ inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vector
   return rows * 2 <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
 }
 
-// Bytes of shared memory: of the sums of all warps that share keys, and 16 for each thread.
+// Bytes of shared memory that the kernels have of their own, at most, and that they are launched with: of the sums of all warps that share keys, and 16 for each thread.
+constexpr int attention_warp_own = 2 << 10;
 inline unsigned attention_warp_bytes(const AttentionSizes& s, int sharing) {
   if (sharing == 1) return 0;
   const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(attention_warp_dim(s.dim)) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * 16;
@@ -48,12 +49,13 @@ struct AttentionWarps {
   int sharing, splits;
   double time;
 };
-inline AttentionWarps attention_warps(int sm_count, const AttentionSizes& s, int element_bytes) {
+inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, const AttentionSizes& s, int element_bytes) {
   constexpr int most_splits = 128;
   const int dim = attention_warp_dim(s.dim), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
   const long long seen = attention_keys_seen(s), tiles = s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries);
   AttentionWarps best = {};
   for (int sharing = 1; sharing <= 8; sharing *= sharing == 1 ? 4 : 2) {
+    if (attention_warp_bytes(s, sharing) + attention_warp_own > shared_bytes) continue;
     const int keys = attention_warp_keys(element_bytes, dim, sharing), round = (sharing == 1 ? 1 : sharing / parts) * keys;
     const long long rounds = (seen + round - 1) / round, slots = static_cast<long long>(sm_count) * (sharing == 1 ? resident * attention_warp_tiles(dim) : resident / 2 * 8 / sharing);
     // A tile of 8 keys takes more than half as long as one of 16. A block starts and ends, and joins its warps; the last block to end adds up the shares.
@@ -78,7 +80,7 @@ inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int eleme
 }
 
 // Whether warps of 16 queries are faster than blocks of 64 or 128 (attention_warp.cu; measured, see NOTES.md).
-inline bool attention_takes_warps(int sm_count, const AttentionSizes& s, int element_bytes) {
+inline bool attention_takes_warps(int sm_count, long long shared_bytes, const AttentionSizes& s, int element_bytes) {
   const int lanes = 16 / element_bytes;
   if (s.dim % lanes != 0 || s.dim > 256) return false;
   const long long seen = attention_keys_seen(s), step = element_bytes == 4 ? 8 : 16;
@@ -90,7 +92,7 @@ inline bool attention_takes_warps(int sm_count, const AttentionSizes& s, int ele
   // Long heads in f32 where blocks of 64 queries and 32 keys are full.
   const bool full = element_bytes == 4 && s.dim > 64 && s.queries > 64 && rows * 16 * tiles * step * 5 > blocks * 64 * ((seen + 31) / 32 * 32) * 4;
   if (rows * tiles / blocks <= most && !full) return true;
-  return s.queries <= 32 && s.dim <= (element_bytes == 2 ? 64 : 128) && attention_warps(sm_count, s, element_bytes).sharing > 1;
+  return s.queries <= 32 && s.dim <= (element_bytes == 2 ? 64 : 128) && attention_warps(sm_count, shared_bytes, s, element_bytes).sharing > 1;
 }
 
 // Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else, and where all are short, a block goes on from one to
@@ -141,22 +143,44 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
 constexpr int attention_wgmma_least_split = 12;
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
 
-// f32 on tensor cores (attention_f32.cu; head dims above 128 attention_f32_wide.cu, two warps for 16 queries).
-inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
-  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {160, attention_f32_wide_queries, attention_f32_wide_keys}, {192, attention_f32_wide_queries, attention_f32_wide_keys},
-                                     {256, attention_f32_wide_queries, attention_f32_wide_keys}},
-                          wide = {64, 128, 32};
-  for (const AttentionTile& tile : tiles) {
-    if (s.dim > tile.dim) continue;
-    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block, and few of them are none.
-    const long long blocks = (s.queries + tile.queries - 1) / tile.queries, wide_blocks = (s.queries + wide.queries - 1) / wide.queries;
-    return tile.dim == wide.dim && s.batch_heads * wide_blocks > sm_count && wide_blocks * wide.queries * 12 <= blocks * tile.queries * 13 ? wide : tile;
-  }
+// Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
+inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }
+inline AttentionTile attention_mma_tile(long long shared_bytes, const AttentionSizes& s) {
+  constexpr AttentionTile tiles[] = {{16, 64, 64}, {32, 64, 64}, {64, 64, 64}, {96, 64, 64}, {128, 64, 64}, {160, 64, 64}, {256, 64, 32}};
+  for (const AttentionTile& tile : tiles)
+    if (s.dim <= tile.dim && attention_mma_bytes(tile) <= shared_bytes) return tile;
   return {};
 }
+
 inline bool attention_f32_is_wide(const AttentionTile& t) { return t.dim >= attention_f32_wide_from; }
 // Two tiles of keys and values each, or one with the weights and two numbers of each query.
 inline long long attention_f32_bytes(const AttentionTile& t) {
   if (!attention_f32_is_wide(t)) return (t.queries + 4ll * t.keys) * (t.dim + 4) * 4;
   return ((t.queries + 2ll * t.keys) * (t.dim + 4) + t.queries * (attention_f32_wide_pitch + 2ll)) * 4;
 }
+
+// f32 on tensor cores (attention_f32.cu; head dims above 128 attention_f32_wide.cu, two warps for 16 queries).
+inline AttentionTile attention_f32_tile(int sm_count, long long shared_bytes, const AttentionSizes& s) {
+  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {160, attention_f32_wide_queries, attention_f32_wide_keys}, {192, attention_f32_wide_queries, attention_f32_wide_keys},
+                                     {256, attention_f32_wide_queries, attention_f32_wide_keys}},
+                          wide = {64, 128, 32};
+  for (const AttentionTile& tile : tiles) {
+    if (s.dim > tile.dim || attention_f32_bytes(tile) > shared_bytes) continue;
+    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block, and few of them are none.
+    const long long blocks = (s.queries + tile.queries - 1) / tile.queries, wide_blocks = (s.queries + wide.queries - 1) / wide.queries;
+    return tile.dim == wide.dim && s.batch_heads * wide_blocks > sm_count && wide_blocks * wide.queries * 12 <= blocks * tile.queries * 13 ? wide : tile;
+  }
+  return {};
+}
+
+// Any head dim (scaled_dot_product_attention.cu): keys of a block at a time, fewer where the head is long; 0 where shared memory has no room for it. Bytes that a launch asks for, and that the kernel has of its own.
+constexpr int attention_any_queries = 32, attention_any_few_keys = 8;
+inline long long attention_any_bytes(int keys, int dim) { return 2ll * (attention_any_queries + keys) * (dim + 1) * 4; }
+inline long long attention_any_own(int keys) { return attention_any_queries * (keys + 1) * 4ll; }
+inline int attention_any_keys(long long shared_bytes, int dim) {
+  constexpr int some[] = {32, attention_any_few_keys};
+  for (const int keys : some)
+    if (attention_any_bytes(keys, dim) + attention_any_own(keys) <= shared_bytes) return keys;
+  return 0;
+}
+inline long long attention_any_most_dim(long long shared_bytes) { return (shared_bytes - attention_any_own(attention_any_few_keys)) / attention_any_bytes(attention_any_few_keys, 0) - 1; }

@@ -105,9 +105,8 @@ void plan_direct(Planner& p, const ConvOperands& from, const ConvSizes& s, const
   }
   if (const int shared = conv_filters_together(p.device.sm_count, shape, 8); group == 32 && conv_shares_window(p.device.sm_count, shape, s.channels / s.groups, shared)) {
     const int64_t parts = ceil_div(shape.filters, shared), chunks = ceil_div(shape.columns, 32);
-    constexpr unsigned sums = 8 * 8 * 32 * 4;  // of the warps, beside the weights
     const auto weights = static_cast<unsigned>(shape.terms * shared * 4);
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights + sums), {shape.groups * parts * chunks}, 256, weights, from.x, from.weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights), {shape.groups * parts * chunks}, 256, weights, from.x, from.weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
     return;
   }
   if (together > 1) {

@@ -41,10 +41,9 @@ __device__ __forceinline__ void load_tile(float* shared, const float* base, long
 }
 
 // Each of 16 x 16 threads computes TM x TN outputs, in blocks of 4 that lie BM / 2 and BN / 2 apart.
-template <int BM, int BN, bool TRANS_A, bool TRANS_B>
+template <int BM, int BN, int STAGES, bool TRANS_A, bool TRANS_B>
 __device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
-  // Small tiles do little per step, so more steps must be on their way to hide the latency of memory.
-  constexpr int STAGES = BM == 64 ? 6 : 3, TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
+  constexpr int TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
   extern __shared__ __align__(16) float shared[];
   float* shared_a = shared;
   float* shared_b = shared + STAGES * BK * SA;
@@ -116,17 +115,20 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
 
 }  // namespace
 
-// TILE 256: 256 x 128 outputs, 128 of them per thread, one block per multiprocessor. 64: for small products.
-#define MATMUL(TILE, BM, BN, BLOCKS, LAYOUT, TA, TB)                                                                                        \
+// TILE 256: 256 x 128 outputs, 128 of them per thread, one block per multiprocessor. 64: for small products, which do little per step, so that more steps must be on their way to hide the
+// latency of memory. 128_2 and 64_4 have fewer stages, for GPUs with less shared memory (matmul/choice.h).
+#define MATMUL(TILE, BM, BN, STAGES, BLOCKS, LAYOUT, TA, TB)                                                                                \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                                                             \
       matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) { \
-    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                             \
+    matmul<BM, BN, STAGES, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                     \
   }
-#define MATMUL_LAYOUTS(TILE, BM, BN, BLOCKS)        \
-  MATMUL(TILE, BM, BN, BLOCKS, nn, false, false)    \
-  MATMUL(TILE, BM, BN, BLOCKS, nt, false, true)     \
-  MATMUL(TILE, BM, BN, BLOCKS, tn, true, false)     \
-  MATMUL(TILE, BM, BN, BLOCKS, tt, true, true)
-MATMUL_LAYOUTS(256, 256, 128, 1)
-MATMUL_LAYOUTS(128, 128, 128, 2)
-MATMUL_LAYOUTS(64, 64, 64, 2)
+#define MATMUL_LAYOUTS(TILE, BM, BN, STAGES, BLOCKS)        \
+  MATMUL(TILE, BM, BN, STAGES, BLOCKS, nn, false, false)    \
+  MATMUL(TILE, BM, BN, STAGES, BLOCKS, nt, false, true)     \
+  MATMUL(TILE, BM, BN, STAGES, BLOCKS, tn, true, false)     \
+  MATMUL(TILE, BM, BN, STAGES, BLOCKS, tt, true, true)
+MATMUL_LAYOUTS(256, 256, 128, 3, 1)
+MATMUL_LAYOUTS(128, 128, 128, 3, 2)
+MATMUL_LAYOUTS(128_2, 128, 128, 2, 2)
+MATMUL_LAYOUTS(64, 64, 64, 6, 2)
+MATMUL_LAYOUTS(64_4, 64, 64, 4, 2)

@@ -49,7 +49,7 @@ class Order {
   }
 
   void plan() {
-    const OrderShape shape = order_shape(p_.device.sm_count, rows_, cols_, keep_, bytes_);
+    const OrderShape shape = order_shape(p_.device.sm_count, p_.device.shared_bytes_per_block, rows_, cols_, keep_, bytes_);
     const CUdeviceptr x = p_.input(0), values = p_.output(0), indices = p_.output(1);
     const int cols = static_cast<int>(cols_), keep = static_cast<int>(keep_);
     switch (shape.kind) {
@@ -86,10 +86,8 @@ class Order {
       case OrderKind::choose:
       case OrderKind::choose_far: {
         const bool held = shape.kind == OrderKind::choose;
-        // What the kernel has of its own counts, too: beyond 48 KiB together, they are asked for. There is no room for both where keys are more.
-        const unsigned asked = held ? choose_most_shared : 0;
         const auto shared = held ? static_cast<unsigned>(choose_shared(cols_, bytes_)) : 0;
-        p_.launch(p_.kernel_in("order_choose", std::string("order_choose_") + (held ? "" : "far_") + std::to_string(8 * bytes_), asked), {rows_}, choose_threads, shared, x, values, indices, cols, keep, infinity(), flip());
+        p_.launch(p_.kernel_in("order_choose", std::string("order_choose_") + (held ? "" : "far_") + std::to_string(8 * bytes_), shared), {rows_}, choose_threads, shared, x, values, indices, cols, keep, infinity(), flip());
         return;
       }
       case OrderKind::select: return select(absent, cols_);

@@ -71,6 +71,7 @@ template <bool HELD, int MOST, class E>
 __device__ __forceinline__ void choose(const E* __restrict__ x, E* __restrict__ values, int* __restrict__ indices, int cols, int k, words::Order order) {
   constexpr int LANES = 16 / sizeof(E), BITS = 8 * sizeof(E), U = 4;
   extern __shared__ uint4 memory[];
+  static_assert(MOST > most_chosen || sizeof(Shared<MOST>) <= choose_own_shared);
   __shared__ Shared<MOST> s;
   const long long start = static_cast<long long>(blockIdx.x) * cols;
   const int t = threadIdx.x, skip = static_cast<int>(start % LANES), vectors = (skip + cols + LANES - 1) / LANES;

@@ -2,3 +2,5 @@
 #pragma once
 
 constexpr int choose_threads = 512, most_chosen = 2048, most_chosen_far = 4096;
+// Bytes of shared memory that its kernels have beside the row, at most.
+constexpr int choose_own_shared = 31 << 10;

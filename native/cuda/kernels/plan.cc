@@ -139,9 +139,20 @@ std::string Planner::dtype() const {
 
 CUfunction Planner::kernel_in(const std::string& module, const std::string& name, unsigned shared_bytes) const {
   const CUfunction function = context_.kernel(module, name);
-  if (shared_bytes > 48 * 1024)
-    check(api().FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes)),
-          "asking for shared memory");
+  if (shared_bytes == 0) return function;
+  const auto read = [&](CUfunction_attribute which) {
+    int value = 0;
+    check(api().FuncGetAttribute(&value, which, function), "reading what a kernel has of shared memory");
+    return value;
+  };
+  // What is granted is never lowered: another case may be launched with more.
+  const auto asked = static_cast<int>(shared_bytes);
+  if (read(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) >= asked) return function;
+  const int all = asked + read(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  const auto kib = [](int64_t bytes) { return std::to_string(ceil_div(bytes, 1024)) + " KiB"; };
+  if (all > device.shared_bytes_per_block)
+    throw Error("unsupported", "Kernel " + name + " needs " + kib(all) + " of shared memory for each block, and this GPU has " + kib(device.shared_bytes_per_block) + ". Choose another size.");
+  check(api().FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked), "asking for shared memory");
   return function;
 }
 

@@ -86,7 +86,7 @@ class Planner {
   CUdeviceptr output(size_t index = 0) const { return outputs_.at(index); }
   // `f32`, `f16`, `bf16` or `tf32`: how kernels name their dtype.
   std::string dtype() const;
-  // A kernel of this op's .cu file; `shared_bytes` above 48 KB are asked for here.
+  // A kernel of this op's .cu file. It is asked here for the `shared_bytes` that it is launched with. Throws Error "unsupported" where the GPU has less.
   CUfunction kernel(const std::string& name, unsigned shared_bytes = 0) const { return kernel_in(spec.op, name, shared_bytes); }
   // A kernel of another .cu file, for ops with several and for tables.
   CUfunction kernel_in(const std::string& module, const std::string& name, unsigned shared_bytes = 0) const;

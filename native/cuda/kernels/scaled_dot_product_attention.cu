@@ -1,4 +1,4 @@
-// softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, with the running maximum and sum of
+// softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, or 8 where shared memory has no room for more, with the running maximum and sum of
 // each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
 // attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
 #include "common/arithmetic.cuh"
@@ -9,10 +9,10 @@
 
 namespace {
 
-constexpr int QUERIES = 32, KEYS = 32, SHARERS = 8;
+constexpr int QUERIES = 32, SHARERS = 8;
 
 // Shared memory: q and out [QUERIES][dim + 1], k and v [KEYS][dim + 1].
-template <class T>
+template <class T, int KEYS>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   extern __shared__ float memory[];
   const int pitch = s.dim + 1;
@@ -149,8 +149,11 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
 
 }  // namespace
 
-#define ATTENTION(T)                                                                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##T(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend(q, k, v, out, s, shares); } \
+#define ATTEND(T, NAME, KEYS) \
+  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##NAME(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend<T, KEYS>(q, k, v, out, s, shares); }
+#define ATTENTION(T)     \
+  ATTEND(T, T, 32)       \
+  ATTEND(T, T##_8, 8)    \
   extern "C" __global__ void __launch_bounds__(128) attention_join_##T(float* shares, T* out, const AttentionSizes s) { join(shares, out, s); } \
   extern "C" __global__ void __launch_bounds__(256) attention_join_wide_##T(float* shares, T* out, const AttentionSizes s) { join_wide(shares, out, s); }
 ATTENTION(f32)

@@ -50,7 +50,7 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
 // A warp for 16 queries (attention_warp.cu).
 void plan_warp(Planner& p, AttentionSizes sizes) {
   const auto element_bytes = static_cast<int>(dtype_bytes(p.spec.dtype));
-  const AttentionWarps chosen = attention_warps(p.device.sm_count, sizes, element_bytes);
+  const AttentionWarps chosen = attention_warps(p.device.sm_count, p.device.shared_bytes_per_block, sizes, element_bytes);
   sizes.splits = chosen.splits;
   const int dim = attention_warp_dim(sizes.dim), parts = attention_warp_parts(dim);
   const int64_t tiles = sizes.batch_heads * ceil_div(sizes.queries, attention_warp_queries);
@@ -75,15 +75,17 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   join_shares(p, sizes, shares);
 }
 
-// Other tensor cores for 16-bit types (attention_mma.cu).
-void plan_mma(Planner& p, const AttentionSizes& sizes) {
-  constexpr int64_t queries = 64;
-  int64_t dim = 256;
-  for (const int64_t built : {160, 128, 96, 64, 32, 16})
-    if (sizes.dim <= built) dim = built;
-  const int64_t keys = dim == 256 ? 32 : 64;
-  const auto bytes = static_cast<unsigned>((queries + 4 * keys) * (dim * 2 + 16));
-  launch_attention(p, sizes, queries, keys, 128, p.kernel_in("attention_mma", "attention_mma_" + p.dtype() + "_" + std::to_string(dim), bytes), bytes);
+void plan_mma(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
+  const auto bytes = static_cast<unsigned>(attention_mma_bytes(tile));
+  launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_mma", "attention_mma_" + p.dtype() + "_" + std::to_string(tile.dim), bytes), bytes);
+}
+
+// Tensor cores, three products for one (attention_f32.cu, attention_f32_wide.cu).
+void plan_f32(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
+  const auto bytes = static_cast<unsigned>(attention_f32_bytes(tile));
+  const std::string dim = std::to_string(tile.dim);
+  if (attention_f32_is_wide(tile)) launch_attention(p, sizes, tile.queries, tile.keys, 256, p.kernel_in("attention_f32_wide", "attention_f32_wide_" + dim, bytes), bytes);
+  else launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + dim + "_" + std::to_string(tile.queries), bytes), bytes);
 }
 
 void plan(Planner& p) {
@@ -98,26 +100,21 @@ void plan(Planner& p) {
   }
   const auto bytes_of_element = static_cast<int>(dtype_bytes(p.spec.dtype)), lanes = 16 / bytes_of_element;
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
-  if (attention_takes_warps(p.device.sm_count, sizes, bytes_of_element)) return plan_warp(p, sizes);
+  const int64_t room = p.device.shared_bytes_per_block;
+  if (attention_takes_warps(p.device.sm_count, room, sizes, bytes_of_element)) return plan_warp(p, sizes);
   if (p.spec.dtype == Dtype::f32) {
-    // Tensor cores, three products for one (attention_f32.cu).
-    const AttentionTile tile = attention_f32_tile(p.device.sm_count, sizes);
-    const auto bytes = static_cast<unsigned>(attention_f32_bytes(tile));
-    const std::string dim = std::to_string(tile.dim);
-    if (tile.dim > 0 && static_cast<int>(bytes) <= p.device.shared_bytes_per_block && attention_f32_is_wide(tile))
-      return launch_attention(p, sizes, tile.queries, tile.keys, 256, p.kernel_in("attention_f32_wide", "attention_f32_wide_" + dim, bytes), bytes);
-    if (tile.dim > 0 && static_cast<int>(bytes) <= p.device.shared_bytes_per_block)
-      return launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + dim + "_" + std::to_string(tile.queries), bytes), bytes);
+    if (const AttentionTile tile = attention_f32_tile(p.device.sm_count, room, sizes); tile.dim > 0) return plan_f32(p, sizes, tile);
+    // Long heads that the tiles have no room for.
+    if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && p.device.major == 9 && p.device.minor == 0) return plan_wgmma(p, sizes, tile);
-    if (sizes.dim <= 256) return plan_mma(p, sizes);
+    if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);
   }
-  constexpr int64_t rows = 32;  // of each of q, k, v and the sums in shared memory
-  const int64_t shared = 4 * rows * (p.dim(5) + 1) * 4, weights = rows * (rows + 1) * 4;
-  if (shared + weights > p.device.shared_bytes_per_block)
-    throw Error("unsupported", "The CUDA kernel for attention keeps queries and keys in shared memory: headDim " + std::to_string(p.dim(5)) + " is too large. Choose one of up to 256.");
-  const auto bytes = static_cast<unsigned>(shared);
-  launch_attention(p, sizes, rows, rows, 256, p.kernel("scaled_dot_product_attention_" + p.dtype(), bytes), bytes);
+  const int keys = attention_any_keys(room, sizes.dim);
+  if (keys == 0)
+    throw Error("unsupported", "The CUDA kernel for attention keeps queries and keys in shared memory: headDim " + std::to_string(sizes.dim) + " is too large for this GPU. Choose one of up to " + std::to_string(attention_any_most_dim(room)) + ".");
+  const auto bytes = static_cast<unsigned>(attention_any_bytes(keys, sizes.dim));
+  launch_attention(p, sizes, attention_any_queries, keys, 256, p.kernel("scaled_dot_product_attention_" + p.dtype() + (keys < 32 ? "_8" : ""), bytes), bytes);
 }
 
 const Register registered({"scaled_dot_product_attention", real_dtypes, {7}, tensors, plan});

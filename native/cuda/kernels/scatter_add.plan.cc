@@ -72,7 +72,7 @@ void plan_lists(Planner& p, const ScatterShape& s) {
 
 // A block for a range of rows.
 void plan_range(Planner& p, const ScatterShape& s, bool bins) {
-  const ScatterRange r = scatter_range(p.device.sm_count, s, bins);
+  const ScatterRange r = scatter_range(p.device.sm_count, p.device.shared_bytes_per_block, s, bins);
   const int64_t ranges = ceil_div(s.rows, r.span);
   const int n = static_cast<int>(s.indices), room = static_cast<int>(r.room);
   const CUdeviceptr counts = bins ? p.workspace(ranges * 4) : absent, of_bins = bins ? p.workspace(ranges * r.room * 8) : absent;
@@ -91,7 +91,7 @@ void plan_fixed(Planner& p, const ScatterShape& s, bool table) {
   const int rows = static_cast<int>(s.rows), dim = static_cast<int>(s.dim), all = static_cast<int>(elements), bits = scatter_bits(s);
   if (table) {
     const auto shared = static_cast<unsigned>(cells * 8);
-    p.launch(p.kernel_in("scatter_fixed", "scatter_table64_" + p.dtype(), std::max(shared, 64u << 10)), {p.device.sm_count}, table_threads, shared, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits, divide_by(s.dim));
+    p.launch(p.kernel_in("scatter_fixed", "scatter_table64_" + p.dtype(), shared), {p.device.sm_count}, table_threads, shared, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits, divide_by(s.dim));
   } else {
     p.launch(p.kernel_in("scatter_fixed", "scatter_cells64_" + p.dtype()), {std::min(ceil_div(elements, 256 * 4), int64_t{p.device.sm_count} * 8)}, 256, 0, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits,
              divide_by(s.dim));

@@ -32,9 +32,9 @@ inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguo
   return few < 5 || (!(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && s.k >= 8192 && reads <= (s.k < very_long_k ? 2.2 : 3.5));
 }
 
-inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores, bool streams, const ProductShape& s) {
+inline DeepPlan deep_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, bool tensor_cores, bool streams, const ProductShape& s) {
   constexpr int most_few = 32, most_length = 256;
-  constexpr int stage_bytes = 12 << 10, line_bytes = 128, least_shared = 8 << 10, room = 227 << 10, reserved = 1 << 10, most_resident = 4;
+  constexpr int stage_bytes = 12 << 10, line_bytes = 128, least_shared = 8 << 10, reserved = 1 << 10, most_resident = 4;
   DeepPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n), bytes = static_cast<int>(element_bytes), lanes = 16 / bytes;
   if (few > most_few || length > most_length) return p;
@@ -44,7 +44,6 @@ inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores
   const int x = built(few), y = many && (p.sides.k_contiguous || length % 4 != 0) ? 8 : built(length), groups_x = static_cast<int>(up(few, x)), groups = groups_x * static_cast<int>(up(length, y));
   const double reads = static_cast<double>(groups) * (x + y) / ((few + length) * bytes);
   if (groups > deep_threads || !deep_suits(element_bytes, tensor_cores, p.sides.k_contiguous, streams, few, length, reads, s)) return p;
-  p.x = x, p.y = y;
   t.groups_x = groups_x, t.groups = groups;
   t.x.along_k = few > 1 && (p.sides.columns_are_few ? s.trans_b : !s.trans_a);
   t.y.along_k = length > 1 && p.sides.k_contiguous;
@@ -68,12 +67,15 @@ inline DeepPlan deep_plan(int sm_count, int64_t element_bytes, bool tensor_cores
   t.stage = place(t.y, length, place(t.x, few, 0));
   // Sums of threads lie where stages were.
   const int sums = std::max((x * y + 1) * deep_threads * 4, least_shared), ring = std::max(t.stage * deep_stages, sums);
-  const int64_t resident = std::min<int64_t>(most_resident, room / (ring + reserved)), most = std::clamp<int64_t>(resident * sm_count / s.batch, 1, 1024);
+  if (ring + reserved > shared_bytes) return p;
+  // What a block may have is about what a multiprocessor has.
+  const int64_t resident = std::min<int64_t>(most_resident, shared_bytes / (ring + reserved)), most = std::clamp<int64_t>(resident * sm_count / s.batch, 1, 1024);
   p.share = up(up(s.k, most), t.chunk) * t.chunk;
   p.splits = up(s.k, p.share);
   p.shared = std::max(t.stage * static_cast<int>(std::min<int64_t>(p.share / t.chunk, deep_stages)), sums);
   p.results = up(int64_t{groups} * x * y, 4) * 4;
   p.counted = p.results * p.splits <= stream_counted;
+  p.x = x, p.y = y;
   return p;
 }
 

@@ -18,11 +18,11 @@ struct LongPlan {
 constexpr int long_before_shifted = 80;
 
 // Bounds are where it was faster than other kernels on an H200 (NOTES.md).
-inline LongPlan long_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
+inline LongPlan long_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
   constexpr int least_length = 8 << 10, long_enough = 32 << 10;  // of any product; of tf32 and of a longer k
   constexpr int least_few = 33, most_few_rows = 96, most_few = 384;  // of the short side; at most where it is m, and where it is n
   constexpr int least_k = 9, short_k = 96, most_k = 384, most_weights = 72 << 10;
-  constexpr int room = 227 << 10, reserved = 1 << 10;  // bytes of shared memory on a multiprocessor, and of them for each block
+  constexpr int reserved = 1 << 10;  // bytes of shared memory that a block takes beside its own
   LongPlan p = {};
   LongTask& t = p.task;
   p.long_m = s.m > s.n;
@@ -53,9 +53,9 @@ inline LongPlan long_plan(int sm_count, int64_t element_bytes, const ProductShap
       t.stage_at = t.out_at + whole(t.rows ? tile * t.few * bytes + 16 : t.few * t.pitch_out);
       // w as it lies in memory comes to where tiles are later.
       p.shared = std::max(t.stage_at + whole(p.k_contiguous ? tile * s.k * bytes + 32 : s.k * t.pitch_stage), t.x_at + whole(t.few * s.k * bytes));
-      if ((p.shared + reserved) * blocks > room || (t.tiles < sm_count && tile > 32)) continue;
+      if ((p.shared + reserved) * blocks > shared_bytes || (t.tiles < sm_count && tile > 32)) continue;
       const int groups = t.few > 64 ? 2 : 1;
-      const int64_t resident = std::min<int64_t>(room / (p.shared + reserved), groups == 2 ? 2 : 4), rounds = up(t.tiles, resident * sm_count);
+      const int64_t resident = std::min<int64_t>(shared_bytes / (p.shared + reserved), groups == 2 ? 2 : 4), rounds = up(t.tiles, resident * sm_count);
       // A block that is alone on a multiprocessor waits for memory between its tiles.
       if (resident == 1 && (wide || !p.long_m || rounds < 5)) return p;
       p.row_groups = groups;

@@ -15,7 +15,7 @@ struct NarrowPlan {
 };
 
 // A block for every half of a multiprocessor where that leaves a warp for each part.
-inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
+inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
   constexpr int short_k = 128, column_k = 512;  // k at most; of columns in blocks enough for the whole GPU
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
@@ -35,7 +35,6 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const Product
   if (rows && !p.sides.wide && s.k > short_k / 2) return p;
   if (s.k > (rows || blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
   const int across = threads / parts;
-  p.parts = parts;
   p.tiles = up(length, across * lanes);
   p.tile_at = p.sums_at = static_cast<int>(up(s.k * p.sides.vectors * 4, 16) * 16);
   // A vector between rows, or in front of the first.
@@ -43,6 +42,7 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t element_bytes, const Product
   // Results of a block may take the place of what is read.
   const int results = static_cast<int>(across * lanes * few * element_bytes);
   p.shared = std::max(p.sums_at + (parts - 1) * p.sides.vectors * lanes * across * 4, (rows ? p.tile_at : 0) + results);
+  if (p.shared <= shared_bytes) p.parts = parts;
   return p;
 }
 

@@ -16,8 +16,8 @@ struct SlimPlan {
 // Of more vectors than matmul_skinny takes, k from which on matmul_narrow is slower.
 constexpr int slim_before_narrow = 32;
 
-inline SlimPlan slim_plan(int sm_count, const ProductShape& s) {
-  constexpr int least_few = 5, most_few = 64, least_length = 129, least_k = 16, room = 227 << 10, reserved = 1 << 10;
+inline SlimPlan slim_plan(int sm_count, int64_t shared_bytes, const ProductShape& s) {
+  constexpr int least_few = 5, most_few = 64, least_length = 129, least_k = 16, reserved = 1 << 10;
   SlimPlan p = {skinny_plan(sm_count, 4, s)};
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const double least_products = few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
@@ -28,7 +28,7 @@ inline SlimPlan slim_plan(int sm_count, const ProductShape& s) {
   p.sides.tile = slim_tile, p.sides.tiles = up(length, slim_tile);
   // Costs in ns.
   constexpr double fma = 165, rate = 3900, start = 2500, joined = 1500, shares_rate = 3000;  // of a multiprocessor and ns; bytes of the GPU
-  const int64_t resident = room / (slim_shared(p.few, p.few_k, p.sides.k_contiguous) + reserved), slots = resident * sm_count, steps = up(s.k, slim_step), blocks = p.sides.tiles * s.batch;
+  const int64_t resident = shared_bytes / (slim_shared(p.few, p.few_k, p.sides.k_contiguous) + reserved), slots = resident * sm_count, steps = up(s.k, slim_step), blocks = p.sides.tiles * s.batch;
   const double results = static_cast<double>(s.batch) * s.m * s.n;
   int64_t best = 1;
   double least = 0;

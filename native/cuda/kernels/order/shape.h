@@ -75,11 +75,17 @@ inline OrderShape best_shape(int sm_count, int64_t rows, int64_t cols, int64_t k
   return {needed * keep <= best_joined || needed == 1 ? OrderKind::best : OrderKind::best_tile, best_each(best_threads, part, element_bytes), static_cast<int>(best_threads), part, needed};
 }
 
-// block: a multiple of 32 threads.
-constexpr int64_t block_columns = 16384;
+// block: a multiple of 32 threads. Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
+inline int64_t block_shared(int each, int threads, int64_t element_bytes) { return int64_t{each} * threads * 2 * element_bytes + (threads / 32 + 1) * 1024; }
+inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return block_shared(s.each, s.threads, element_bytes); }
+// Elements of the longest row that a block holds: by 1024 threads.
+inline int64_t block_columns(int64_t shared_bytes, int64_t element_bytes) {
+  constexpr int threads = 1024;
+  return (block_shared(16, threads, element_bytes) <= shared_bytes ? 16 : 8) * threads;
+}
 // Of longer rows, from so many on; of f32 in more than two parts later (H200: bf16 2x65537, 144 35.7 us by bounds and 46.1 so, 16x226370, 620 154 and 81; f32 58x88175, 216 115 and 133, 7x140350, 400 77.0 and
 // 80.2, 1x524288, 455 98.4 and 86.3).
-inline int64_t least_of_parts(int64_t cols, int64_t element_bytes) { return element_bytes == 2 || cols <= 2 * block_columns ? 256 : 448; }
+inline int64_t least_of_parts(int64_t shared_bytes, int64_t cols, int64_t element_bytes) { return element_bytes == 2 || cols <= 2 * block_columns(shared_bytes, element_bytes) ? 256 : 448; }
 inline bool few_rows(int sm_count, int64_t rows) { return rows < int64_t{sm_count} * 2; }
 inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {
   const auto padded = [&](int64_t each) { return (cols + 32 * each - 1) / (32 * each) * 32 * each; };
@@ -88,12 +94,10 @@ inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t 
   const int each = cols <= 8192 && !many ? 8 : 16;
   return {OrderKind::block, each, static_cast<int>(padded(each) / each), cols};
 }
-// Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
-inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return int64_t{s.each} * s.threads * 2 * element_bytes + (s.threads / 32 + 1) * 1024; }
 
 // Parts of rows that are too long for a block, each sorted by one: as few as hold the row, more where blocks are few and another block sorts what they leave.
-inline OrderShape block_parts_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
-  const int64_t least = (cols + block_columns - 1) / block_columns, wanted = std::min((sm_count + rows - 1) / rows, cols / (8 * keep)), parts = std::max(least, std::min(wanted, largest_tile / keep));
+inline OrderShape block_parts_shape(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  const int64_t most = block_columns(shared_bytes, element_bytes), least = (cols + most - 1) / most, wanted = std::min((sm_count + rows - 1) / rows, cols / (8 * keep)), parts = std::max(least, std::min(wanted, largest_tile / keep));
   const int64_t part = (cols + parts - 1) / parts, needed = (cols + part - 1) / part;
   OrderShape s = block_shape(sm_count, rows * needed, part, element_bytes);
   s.parts = needed;
@@ -101,32 +105,33 @@ inline OrderShape block_parts_shape(int sm_count, int64_t rows, int64_t cols, in
 }
 
 // choose: bytes of a row in shared memory, wherever it starts within 16 bytes.
-constexpr int64_t choose_most_shared = 196 << 10;
+inline int64_t choose_most_shared(int64_t shared_bytes) { return shared_bytes - choose_own_shared; }
 inline int64_t choose_shared(int64_t cols, int64_t element_bytes) { return (cols * element_bytes + 15) / 16 * 16 + 16; }
 // More than best_kept of a row, from so many elements on (H200: f32 3733x19277, 413 1523 to 395 us, 1000x10001, 200 214 to 79, 264x5001, 1000 30.1 to 28.8; bf16 257x16385, 278 60.8 to 31.2; f16 4096x8192, 512
 // 231 to 318, bf16 2x90000, 150 36.6 to 46.5). Of fewer: bf16 4096x4096, 64 120 to 205, f32 2048x32000, 50 305 to 360.
-inline bool chosen(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+inline bool chosen(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
   constexpr int64_t least_f32 = 6144;
-  return keep > best_kept && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared;
+  return keep > best_kept && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns(shared_bytes, element_bytes)) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared(shared_bytes);
 }
 
 // Of more than others select, where a row is much longer, and rows are not few (f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5, bf16 40x50001, 4000 44.4 to 66.0; f32 40x300001, 1025 384 to 153, 17x17001, 3000 47.7
 // to 44.8).
-inline bool chosen_far(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns && cols <= int64_t{1} << 30 && cols >= keep * 8 && (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : rows * 2) >= sm_count; }
+inline bool chosen_far(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns(shared_bytes, element_bytes) && cols <= int64_t{1} << 30 && cols >= keep * 8 && (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : rows * 2) >= sm_count; }
 
 // Which kernels find the first `keep` of rows in order.
-inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+inline OrderShape order_shape(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  const int64_t of_block = block_columns(shared_bytes, element_bytes);
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
   if (cols <= (few_rows(sm_count, rows) ? threads_columns : network_columns(element_bytes))) return network_shape(cols);
-  if (chosen(sm_count, rows, cols, keep, element_bytes)) return {OrderKind::choose};
-  if (chosen_far(sm_count, rows, cols, keep, element_bytes)) return {OrderKind::choose_far};
-  if (cols > block_columns && keep >= least_of_parts(cols, element_bytes) && keep <= most_selected) return block_parts_shape(sm_count, rows, cols, keep, element_bytes);
-  if (keep <= (cols <= block_columns ? best_kept : most_selected) && keep * 4 <= cols) {
+  if (chosen(sm_count, shared_bytes, rows, cols, keep, element_bytes)) return {OrderKind::choose};
+  if (chosen_far(sm_count, shared_bytes, rows, cols, keep, element_bytes)) return {OrderKind::choose_far};
+  if (cols > of_block && keep >= least_of_parts(shared_bytes, cols, element_bytes) && keep <= most_selected) return block_parts_shape(sm_count, shared_bytes, rows, cols, keep, element_bytes);
+  if (keep <= (cols <= of_block ? best_kept : most_selected) && keep * 4 <= cols) {
     const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
     if (best.parts * keep <= largest_tile) return best;
   }
-  if (cols <= block_columns) return block_shape(sm_count, rows, cols, element_bytes);
+  if (cols <= of_block) return block_shape(sm_count, rows, cols, element_bytes);
   return {keep <= most_selected ? OrderKind::select : OrderKind::radix};
 }
 

@@ -78,8 +78,8 @@ struct ScatterRange {
   int64_t span = 0, room = 0, shared = 0;
   int shift = 0;  // of bins: span is 2 to the power of it
 };
-inline ScatterRange scatter_range(int64_t sm_count, const ScatterShape& s, bool bins) {
-  constexpr int64_t limit = int64_t{1} << 30, most_room = 8192, least_span = 8;
+inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s, bool bins) {
+  constexpr int64_t limit = int64_t{1} << 30, most_room = 8192, least_span = 8, own = 3 << 10;  // own: bytes that the kernels have beside the lists
   if (s.rows > limit || s.indices > limit || s.dim > limit) return {};
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   // Indices that are drawn alike for all rows: one range of many millions has more.
@@ -88,14 +88,15 @@ inline ScatterRange scatter_range(int64_t sm_count, const ScatterShape& s, bool 
     const int64_t room = up(std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64), 4) * 4;
     return {span, room, span * 4 + room * (scatter_single(s) ? 10 : 6), shift};
   };
+  const auto fits = [&](const ScatterRange& r) { return r.room <= most_room && r.shared + own <= shared_bytes; };
   if (!bins) {
     const ScatterRange r = filled(up(std::max(up(s.rows, sm_count * 4), int64_t{link_threads} / scatter_lanes(s)), least_span) * least_span, 0);
-    return r.span <= most_span && r.room <= most_room ? r : ScatterRange{};
+    return r.span <= most_span && fits(r) ? r : ScatterRange{};
   }
   int shift = 3;
-  while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && filled(int64_t{2} << shift, 0).room <= most_room) shift++;
+  while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && fits(filled(int64_t{2} << shift, 0))) shift++;
   const ScatterRange r = filled(int64_t{1} << shift, shift);
-  return up(s.rows, r.span) <= most_bins && r.room <= most_room ? r : ScatterRange{};
+  return up(s.rows, r.span) <= most_bins && fits(r) ? r : ScatterRange{};
 }
 
 // Bits of an element that is added in units, such that sums of as many elements as there are indices fit in 64 bits.
@@ -145,12 +146,12 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
   if (row_bytes >= long_row && !rare && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (scatter_table64(shared_bytes, s)) return Scattering::fixed_table;
-  const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, s, true).span > 0;
+  const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, shared_bytes, s, true).span > 0;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
   if (s.indices <= most_looked && s.dim < limit && (blocks <= look_blocks || (blocks * s.indices <= most_looks && s.indices > most_slotted * s.rows))) return Scattering::look;
-  if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, s, false).span > 0) return Scattering::found;
+  if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, shared_bytes, s, false).span > 0) return Scattering::found;
   // Slots of several indices for narrow rows take one wait less than bins.
   const bool slotted = s.indices > s.rows && s.indices <= most_slotted * s.rows && row_bytes < wide_row && s.indices <= few_slotted;
   if (binned && !slotted) return Scattering::bins;

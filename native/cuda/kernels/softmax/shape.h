@@ -1,5 +1,6 @@
 // Which short rows of softmax, log_softmax, softmax_backward and layer_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -35,8 +36,9 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
 constexpr unsigned long_threads = 512;
 // Bytes of such a row; 0: others take the case. Rows that fill registers of a block leave their multiprocessor idle while they are read (H200: log_softmax f16 493x48124 47.4 to 35.5 us, softmax f32 264x21911 32.7 to 23.8,
 // 700x22623 60.2 to 55.5); shorter and longer ones, and few, are slower so (f32 600x16384 28.2 to 32.1, 132x8192 8.5 to 11.0, 1000x48001 168 to 238).
-inline int64_t long_shared(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
-  constexpr int64_t least_vectors = 4096, most_bytes = 108 << 10;
+inline int64_t long_shared(int sm_count, int64_t shared_bytes, int64_t lanes, int64_t rows, int64_t cols) {
+  constexpr int64_t least_vectors = 4096, own = 2 << 10;
+  const int64_t most_bytes = std::min<int64_t>(108 << 10, shared_bytes / 2 - own);
   const int64_t vectors = cols % lanes == 0 ? cols / lanes : (cols + lanes - 1 + lanes - 1) / lanes;
   return vectors > least_vectors && vectors * 16 <= most_bytes && rows > sm_count ? vectors * 16 : 0;
 }

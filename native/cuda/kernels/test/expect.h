@@ -24,3 +24,8 @@ void products();
 void move_shapes();
 // few_test.cc
 void few_shapes();
+// choices_test.cc
+void choices();
+// devices_test.cc
+void device_plans();
+int print_plans(const std::string& gpu, int cases);

@@ -83,7 +83,7 @@ void scatters() {
             fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
           }
           if (kind == Scattering::found || kind == Scattering::bins) {
-            const ScatterRange r = scatter_range(multiprocessors, s, kind == Scattering::bins);
+            const ScatterRange r = scatter_range(multiprocessors, shared_bytes, s, kind == Scattering::bins);
             const int64_t ranges = over(rows, r.span);
             ranged = ranged && covers(rows, ranges, r.span) && ranges <= most_blocks && r.span % 8 == 0 && r.span <= most_span && lanes <= 32 && n <= 32 * rows;
             ranged = ranged && (kind == Scattering::found ? n <= 8192 : n >= 32768 && ranges <= most_bins && r.span == int64_t{1} << r.shift && ranges >= multiprocessors / 2);

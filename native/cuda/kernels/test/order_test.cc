@@ -10,6 +10,24 @@ using namespace opscope::cuda;
 
 namespace {
 
+constexpr int64_t shared_bytes = 227 << 10;  // of a block, on Hopper
+
+// On every GPU.
+void rooms() {
+  bool held = true;
+  for (const int64_t shared : {99 << 10, 163 << 10, 227 << 10})
+    for (int64_t cols = 1; cols <= 1 << 22; cols = cols * 4 / 3 + 1)
+      for (const int64_t rows : {1, 300, 100'000})
+        for (const int64_t keep : {int64_t{1}, int64_t{200}, int64_t{1000}, cols})
+          for (const int64_t bytes : {2, 4}) {
+            if (keep > cols) continue;
+            const OrderShape s = order_shape(132, shared, rows, cols, keep, bytes);
+            if (s.kind == OrderKind::block) held = held && block_shared(s, bytes) <= shared && int64_t{s.each} * s.threads >= s.part;
+            if (s.kind == OrderKind::choose) held = held && choose_shared(cols, bytes) + choose_own_shared <= shared;
+          }
+  expect(held, "rows that blocks sort fit into shared memory");
+}
+
 // Every shape holds the row, or parts that cover it once, and fits a block.
 void orders() {
   bool tiles = true, parts = true, holds = true, fits = true, joins = true;
@@ -18,7 +36,7 @@ void orders() {
       for (const int64_t keep : {int64_t{1}, int64_t{5}, int64_t{24}, int64_t{125}, int64_t{1024}, int64_t{3000}, int64_t{5000}, cols})
         for (const int64_t bytes : {2, 4}) {
           if (keep > cols) continue;
-          const OrderShape s = order_shape(132, rows, cols, keep, bytes);
+          const OrderShape s = order_shape(132, shared_bytes, rows, cols, keep, bytes);
           const auto power = [](int64_t n) { return (n & (n - 1)) == 0; };
           switch (s.kind) {
             case OrderKind::rank: holds = holds && s.threads >= cols; fits = fits && s.threads <= 256 && s.threads % 32 == 0; break;
@@ -26,7 +44,7 @@ void orders() {
             case OrderKind::network: holds = holds && int64_t{s.each} * s.threads >= cols; fits = fits && s.threads <= 32 && power(s.threads) && s.each <= (bytes == 2 ? 32 : 16); break;
             case OrderKind::best_warp: holds = holds && best_capacity(32, s.each, bytes) >= cols; fits = fits && keep <= 32 && s.each <= 32; break;
             case OrderKind::block:
-              holds = holds && int64_t{s.each} * s.threads >= s.part && s.part <= block_columns;
+              holds = holds && int64_t{s.each} * s.threads >= s.part && s.part <= block_columns(shared_bytes, bytes);
               parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols;
               joins = joins && (s.parts == 1 || (s.parts * keep * 4 <= cols || s.parts * keep <= largest_tile));
               fits = fits && s.threads <= 1024 && block_shared(s, bytes) <= 227 << 10;
@@ -58,12 +76,12 @@ void orders() {
   expect(fits, "blocks that order rows fit a multiprocessor");
   expect(parts, "parts of a row cover it once and leave a quarter of it at most");
   expect(joins, "what the parts of a row leave is joined at once");
-  const auto kind = [](int64_t rows, int64_t cols, int64_t keep, int64_t bytes) { return order_shape(132, rows, cols, keep, bytes).kind; };
+  const auto kind = [](int64_t rows, int64_t cols, int64_t keep, int64_t bytes) { return order_shape(132, shared_bytes, rows, cols, keep, bytes).kind; };
   expect(kind(3, 89, 89, 2) == OrderKind::rank && kind(3, 500, 500, 4) == OrderKind::threads && kind(3, 953, 953, 2) == OrderKind::block, "few rows take a thread for each element");
   expect(kind(100'000, 27, 27, 4) == OrderKind::network && kind(100'000, 1024, 1024, 2) == OrderKind::network && kind(100'000, 512, 171, 2) == OrderKind::network, "many short rows are sorted in registers");
   expect(kind(100'000, 1024, 1024, 4) == OrderKind::block && kind(52, 4273, 4273, 2) == OrderKind::block && kind(13'943, 9979, 9979, 4) == OrderKind::block, "rows of up to 16384 are sorted by a block");
   expect(kind(15'181, 165, 17, 2) == OrderKind::best_warp && kind(1301, 1488, 5, 2) == OrderKind::best, "a few of a row come out of registers");
-  expect(order_shape(132, 1, 131'072, 1, 4).parts > 30 && order_shape(132, 29, 86'907, 10, 2).parts > 10, "few long rows take the whole GPU");
+  expect(order_shape(132, shared_bytes, 1, 131'072, 1, 4).parts > 30 && order_shape(132, shared_bytes, 29, 86'907, 10, 2).parts > 10, "few long rows take the whole GPU");
   expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile && kind(3, 4'194'305, 125, 4) == OrderKind::select, "where parts leave many, another launch joins them");
   expect(kind(3733, 19'277, 413, 4) == OrderKind::choose && kind(257, 16'385, 278, 2) == OrderKind::choose && kind(4096, 8192, 512, 2) == OrderKind::block && kind(2048, 32'000, 50, 4) != OrderKind::choose,
          "many of a long row are chosen by its digits");
@@ -113,6 +131,7 @@ void shared_sums() {
 
 void order_shapes() {
   orders();
+  rooms();
   running_sums();
   shared_sums();
 }

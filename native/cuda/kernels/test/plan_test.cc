@@ -1,6 +1,7 @@
 // What operations are registered from their own files and the tables, what cases they refuse, and what a launch can hold:
 //   cmake --build native/build --target opscope_cuda_plan_test && native/build/opscope_cuda_plan_test
 // Needs the CUDA headers and no GPU.
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -80,6 +81,7 @@ void shapes() {
 }
 
 void attentions() {
+  constexpr long long hopper_shared = 227 << 10;  // of a block
   expect(attention_splits(132, 1, 17) == 8 && attention_splits(132, 1, 1 << 20) == 128, "keys of few queries are split");
   expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
   const auto few = [](int lanes, long long queries, int dim) { return attention_few_vectors(lanes, {8, 8, 8, queries, 1000, queries, dim, 0, 1}); };
@@ -90,10 +92,10 @@ void attentions() {
   const auto takes_few = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_few(132, sizes(heads, queries, keys, dim), bytes); };
   expect(takes_few(32, 1, 5000, 64, 4) && takes_few(1056, 1, 2000, 128, 2) && takes_few(32, 8, 14, 128, 2), "a query, or few that read little, take their keys each");
   expect(!takes_few(32, 1, 5000, 64, 2) && !takes_few(512, 4, 4096, 128, 2) && !takes_few(64, 2, 1500, 128, 4) && takes_few(256, 2, 1500, 64, 4) && !takes_few(8, 83, 3, 32, 2), "others share them");
-  const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, sizes(heads, queries, keys, dim), bytes); };
+  const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, hopper_shared, sizes(heads, queries, keys, dim), bytes); };
   expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
   expect(!takes_warps(256, 50, 4096, 128, 4) && !takes_warps(39, 2000, 13, 128, 2) && !takes_warps(912, 64, 64, 128, 2) && !takes_warps(60, 9, 9, 31, 2) && !takes_warps(60, 9, 9, 264, 2), "others take blocks, and rows that do not start on 16 bytes");
-  const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, sizes(heads, queries, keys, dim), 2); };
+  const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, hopper_shared, sizes(heads, queries, keys, dim), 2); };
   expect(warps(5000, 16, 16, 64).sharing == 1 && warps(526, 2, 3851, 128).sharing == 4 && warps(8, 4, 4096, 128).sharing == 8, "warps share keys where queries do not keep all busy");
   expect(warps(8, 4, 4096, 128).splits > 8 && warps(128, 4, 4096, 128).splits == 1, "and blocks do where heads are few");
   bool warps_fit = true;
@@ -104,7 +106,7 @@ void attentions() {
   bool fits = true, covers = true;
   for (int dim = 1; dim <= 256; dim++) {
     const AttentionSizes s = {8, 8, 8, 500, 1000, 500, dim, 1, 1};
-    const AttentionTile hopper = attention_wgmma_tile(132, s), single = attention_f32_tile(132, s);
+    const AttentionTile hopper = attention_wgmma_tile(132, s), single = attention_f32_tile(132, hopper_shared, s);
     covers = covers && (hopper.dim >= dim) == (dim % 8 == 0) && single.dim >= dim;
     fits = fits && attention_f32_bytes(single) <= block_bytes && (hopper.dim == 0 || (attention_wgmma_bytes(hopper) <= block_bytes - kept && hopper.keys % 16 == 0 && hopper.queries % 64 == 0));
   }
@@ -113,8 +115,8 @@ void attentions() {
   expect(attention_wgmma_tile(132, {8, 8, 8, 63, 1000, 63, 64, 0, 1}).dim == 0 && attention_wgmma_tile(132, {800, 8, 8, 17, 300, 17, 128, 0, 1}).dim == 128 && attention_wgmma_tile(132, {2, 2, 2, 120, 1000, 30, 64, 0, 1}).dim == 0, "few queries, and heads that share a block, take other kernels");
   expect(attention_splits(132, 64, 8, attention_wgmma_least_split) == 1 && attention_splits(132, 1, 40, attention_wgmma_least_split) == 20, "a few tiles of keys are not worth a join");
   expect(attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 1, 1}) == 65 && attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 0, 1}) == 8192, "keys that no query sees are not shared out");
-  const auto single = [](long long queries) { return attention_f32_tile(132, {16, 8, 8, queries, queries, queries, 64, 0, 1}).queries; };
-  expect(single(1024) == 64 && single(2048) == 128 && attention_f32_tile(132, {5000, 8, 8, 64, 64, 64, 64, 0, 1}).queries == 64, "f32 blocks take more queries where these are many");
+  const auto single = [](long long queries) { return attention_f32_tile(132, hopper_shared, {16, 8, 8, queries, queries, queries, 64, 0, 1}).queries; };
+  expect(single(1024) == 64 && single(2048) == 128 && attention_f32_tile(132, hopper_shared, {5000, 8, 8, 64, 64, 64, 64, 0, 1}).queries == 64, "f32 blocks take more queries where these are many");
   const auto rows = [](long long heads, long long queries) { return attention_wgmma_tile(132, {heads, 16, 16, queries, queries, queries, 64, 0, 1}).queries; };
   expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
   const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
@@ -182,10 +184,13 @@ void sources() {
   expect(amalgamated("kernels/a.cu", find) == "C\nD\nB\n#include <cuda_fp16.h>\nA\n", "files are put in place of their includes, each once");
   int kernels = 0;
   std::string others, unnamed, unknown;
+  std::set<int> architectures;
   for (const auto& path : source_paths()) {
     if (path.size() < 3 || path.substr(path.size() - 3) != ".cu") continue;
     const std::string text = amalgamated(path);
     kernels += count_of(text, kernel_opening);
+    constexpr std::string_view asks = "__CUDA_ARCH__ >= ";
+    for (size_t at = 0; (at = text.find(asks, at)) != std::string::npos; at += asks.size()) architectures.insert(std::atoi(text.c_str() + at + asks.size()));
     if (text.find("#include \"") != std::string::npos) others += " " + path;
     if (count_of(text, "__global__") != count_of(text, kernel_opening)) unnamed += " " + path;
     if (count_of(text, "#include <") != count_of(text, "#include <cuda_") + count_of(text, "#include <cstdint>") + count_of(text, "#include <type_traits>")) unknown += " " + path;
@@ -193,12 +198,15 @@ void sources() {
   expect(kernels > 100 && others.empty(), "kernels include nothing else of ours" + others);
   expect(unnamed.empty(), "NVRTC finds every kernel by how it begins" + unnamed);
   expect(unknown.empty(), "kernels include no header that NVRTC does not have" + unknown);
+  expect(architectures == std::set<int>{890, 900}, "kernels have other instructions from 8.9 and 9.0 on alone, as code_for expects");
   expect(nvrtc_arch(9, 0) == "sm_90a" && nvrtc_arch(12, 0) == "sm_120", "kernels are compiled for the very GPU");
 }
 
 }  // namespace
 
-int main() {
+// `plans 9.0 400` prints the plans of 400 drawn cases of each operation on a GPU instead, for a comparison of two builds.
+int main(int count, char** words) {
+  if (count == 4 && std::string(words[1]) == "plans") return print_plans(words[2], std::atoi(words[3]));
   registered();
   shapes();
   row_shapes();
@@ -209,6 +217,8 @@ int main() {
   narrow_convolution_shapes();
   order_shapes();
   few_shapes();
+  choices();
+  device_plans();
   attentions();
   launches();
   libraries();

@@ -21,6 +21,8 @@ using namespace opscope::cuda;
 
 namespace {
 
+constexpr int64_t shared_bytes = 227 << 10;  // of a block, on Hopper
+
 // As kernels divide by it.
 unsigned quotient(unsigned n, const Divisor& d) { return d.by == 1 ? n : static_cast<unsigned>((uint64_t{n} * d.multiplier) >> 32) >> d.shift; }
 
@@ -47,7 +49,7 @@ bool narrow() {
             for (const int64_t bytes : {2, 4})
               for (const bool columns : {false, true}) {
                 const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
-                const NarrowPlan p = narrow_plan(132, bytes, s);
+                const NarrowPlan p = narrow_plan(132, shared_bytes, bytes, s);
                 if (p.parts == 0) continue;
                 const SkinnyPlan& sides = p.sides;
                 const int64_t lanes = 16 / bytes, longest = std::max(s.m, s.n), threads = (sides.k_contiguous ? narrow_row_threads : narrow_column_threads) / p.parts, across = threads * (!sides.k_contiguous && sides.wide ? lanes : 1);
@@ -69,7 +71,7 @@ bool long_side() {
           for (const int64_t bytes : {2, 4})
             for (const bool long_m : {false, true}) {
               const ProductShape s = {1, long_m ? length : few, long_m ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
-              const LongPlan p = long_plan(132, bytes, s);
+              const LongPlan p = long_plan(132, shared_bytes, bytes, s);
               if (p.row_groups == 0) continue;
               const LongTask& t = p.task;
               const int64_t lines = p.k_contiguous ? t.tile : t.steps * 32 / bytes, results = long_m ? t.tile * few * bytes + 14 : few * int64_t{t.pitch_out}, raw = p.k_contiguous ? t.tile * k * bytes + 28 : k * int64_t{t.pitch_stage};
@@ -110,7 +112,7 @@ bool deep() {
             for (const int64_t bytes : {2, 4})
               for (const bool columns : {false, true}) {
                 const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
-                const DeepPlan p = deep_plan(132, bytes, bytes == 2 || layout == 3, false, s);
+                const DeepPlan p = deep_plan(132, shared_bytes, bytes, bytes == 2 || layout == 3, false, s);
                 if (p.x == 0) continue;
                 met = true;
                 const DeepTask& t = p.task;
@@ -135,7 +137,7 @@ bool slim() {
           for (const int layout : {0, 1, 2, 3})
             for (const bool columns : {false, true}) {
               const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
-              const SlimPlan p = slim_plan(132, s);
+              const SlimPlan p = slim_plan(132, shared_bytes, s);
               if (p.few == 0) continue;
               met = true;
               right = right && (p.few == 16 || p.few == 32 || p.few == 64) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
@@ -269,7 +271,7 @@ void products() {
              !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
          "a large operand with rows off 16 bytes and few uses of each element is read as it lies");
   expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
-  const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, bytes, s).row_groups; };
+  const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, shared_bytes, bytes, s).row_groups; };
   expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,
          "a long side whose rows do not start on 16 bytes takes tiles of it");
   expect(by_long(2, {1, 46'993, 384, 21, false, true}) == 0 && by_long(2, {1, 46'993, 379, 24, false, true}) == 0 && by_long(2, {1, 4096, 379, 21, false, true}) == 0 && by_long(2, {2, 46'993, 379, 21, false, true}) == 0 &&
@@ -277,8 +279,8 @@ void products() {
              by_long(4, {1, 80'001, 207, 85, true, false}) == 0 && by_long(2, {1, 31, 80'001, 33, false, false}) == 0 && by_long(2, {1, 46'993, 43, 181, false, false}) == 0,
          "aligned rows, products that are shorter, narrower or batched, and operands that leave no room for tiles take other kernels");
   expect(narrow(), "tiles of a short matrix times few vectors cover it once, and fit shared memory");
-  expect(narrow_plan(132, 4, {1, 300'000, 5, 39, false, true}).parts == 1 && narrow_plan(132, 4, {1, 300, 5, 39, false, true}).parts == 4 && narrow_plan(132, 4, {1, 300, 5, 200, false, true}).parts == 0 &&
-             narrow_plan(132, 2, {1, 300, 5, 39, false, true}).parts == 0 && narrow_plan(132, 2, {1, 9, 171'007, 128, false, false}).parts > 0 && narrow_plan(132, 2, {1, 9, 171'008, 128, false, false}).parts == 0 && narrow_plan(132, 4, {1, 31, 109'622, 64, true, false}).sides.vectors == 32,
+  expect(narrow_plan(132, shared_bytes, 4, {1, 300'000, 5, 39, false, true}).parts == 1 && narrow_plan(132, shared_bytes, 4, {1, 300, 5, 39, false, true}).parts == 4 && narrow_plan(132, shared_bytes, 4, {1, 300, 5, 200, false, true}).parts == 0 &&
+             narrow_plan(132, shared_bytes, 2, {1, 300, 5, 39, false, true}).parts == 0 && narrow_plan(132, shared_bytes, 2, {1, 9, 171'007, 128, false, false}).parts > 0 && narrow_plan(132, shared_bytes, 2, {1, 9, 171'008, 128, false, false}).parts == 0 && narrow_plan(132, shared_bytes, 4, {1, 31, 109'622, 64, true, false}).sides.vectors == 32,
          "a short k and a narrow side keep whole rows or columns in a block, in parts where they are few");
   expect(!narrow_suits_wgmma({1, 31, 109'622, 64, true, false}) && narrow_suits_wgmma({1, 31, 109'624, 64, false, false}), "tensor cores take narrow products in tf32 whose long matrix lies as they read it");
   expect(is_each({1, 1'000'000, 29, 15, false, true}, 2) && is_each({1, 9, 2'826'415, 3, false, false}, 4) && !is_each({1, 9, 2'826'415, 3, false, false}, 2) && !is_each({1, 1'000'000, 32, 15, false, true}, 4) &&

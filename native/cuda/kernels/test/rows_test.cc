@@ -118,9 +118,10 @@ void long_softmax_rows() {
   for (const int64_t lanes : {4, 8})
     for (int64_t cols = 1; cols <= 100'000; cols += 13)
       for (const int64_t rows : {1, 132, 133, 100'000})
-        if (const int64_t shared = long_shared(132, lanes, rows, cols); shared > 0) held = held && rows >= 133 && shared / 16 * lanes >= cols + (cols % lanes == 0 ? 0 : lanes - 1) && shared <= 110 << 10;
+        if (const int64_t shared = long_shared(132, 232'448, lanes, rows, cols); shared > 0) held = held && rows >= 133 && shared / 16 * lanes >= cols + (cols % lanes == 0 ? 0 : lanes - 1) && shared <= 110 << 10;
+  expect(long_shared(132, 99 << 10, 8, 493, 48'124) == 0 && long_shared(132, 163 << 10, 8, 493, 48'124) == 0 && long_shared(132, 163 << 10, 4, 264, 17'000) > 0, "long rows of softmax lie in shared memory where two of them fit");
   expect(held, "shared memory holds long rows of softmax");
-  expect(long_shared(132, 8, 493, 48'124) > 0 && long_shared(132, 4, 264, 21'911) > 0 && long_shared(132, 4, 600, 16'384) == 0 && long_shared(132, 4, 113, 21'911) == 0 && long_shared(132, 4, 1000, 48'001) == 0, "many long rows of softmax lie in shared memory");
+  expect(long_shared(132, 232'448, 8, 493, 48'124) > 0 && long_shared(132, 232'448, 4, 264, 21'911) > 0 && long_shared(132, 232'448, 4, 600, 16'384) == 0 && long_shared(132, 232'448, 4, 113, 21'911) == 0 && long_shared(132, 232'448, 4, 1000, 48'001) == 0, "many long rows of softmax lie in shared memory");
 }
 
 // Lanes of a warp hold a row that starts off a boundary, all rows of a lane equally far off it, and no block is without one.

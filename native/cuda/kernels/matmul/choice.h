@@ -1,0 +1,136 @@
+// Which kernel a product takes. Pure; see test/choices_test.cc.
+#pragma once
+#include "../../driver/context.h"
+#include "../common/few_launch.h"
+#include "prepared.h"
+#include "deep.h"
+#include "each.h"
+#include "f32.h"
+#include "few.h"
+#include "long.h"
+#include "narrow.h"
+#include "shallow.h"
+#include "shifted.h"
+#include "short.h"
+#include "slim.h"
+#include "small.h"
+#include "stream.h"
+
+namespace opscope::cuda {
+
+enum class ProductKernel {
+  few,        // matmul_few: few multiplications
+  deep,       // matmul_deep: few results and a long k
+  short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
+  short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
+  stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
+  slim,       // matmul_slim_f32: f32 with m or n of up to 64
+  narrow,     // matmul_narrow: m or n of a few elements and a short k
+  skinny,     // matmul_skinny: m or n of a few elements
+  shallow,    // matmul_shallow: f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
+  each,       // matmul_each: other narrow results of a short k
+  long_side,  // matmul_long: f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
+  tiles,      // others, by tile_kernel
+};
+
+enum class TileKernel {
+  f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
+              // product is large enough to pay for it; matmul_f32_words: the same with operands as they lie, where it is not
+  f32_small,  // matmul_f32_small: f32 of a few tiles
+  simt,       // matmul_simt: other f32
+  shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
+  middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, in blocks of 64 x 64 results
+  small,      // the same of a few tiles and a short k, in blocks of 32 x 32
+  wgmma,      // matmul_wgmma_<dtype>: f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is large enough to pay for it
+  mma,        // matmul_mma: other f16, bf16, tf32
+};
+
+// What the kernels that were chosen take: of the others it may say anything.
+struct ProductChoice {
+  ProductKernel kernel = ProductKernel::tiles;
+  FewLaunch few = {};
+  DeepPlan deep = {};
+  StreamPlan stream = {};
+  SlimPlan slim = {};
+  NarrowPlan narrow = {};
+  LongPlan long_side = {};
+};
+
+inline bool has_wgmma(const Traits& device) { return device.major == 9 && device.minor == 0; }
+
+inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
+  const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
+  const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(device.sm_count, bytes, s).k_contiguous;
+  return few_product(device.sm_count, s.batch * s.m * s.n, s.k, aligned, streamed);
+}
+
+inline ProductChoice product_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
+  const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
+  const int64_t shared = device.shared_bytes_per_block;
+  const bool tf32 = dtype == Dtype::tf32, tensor_cores = dtype != Dtype::f32;
+  ProductChoice c;
+  const auto take = [&](ProductKernel kernel) {
+    c.kernel = kernel;
+    return c;
+  };
+  c.few = few_choice(device, dtype, s);
+  if (c.few.taken) return take(ProductKernel::few);
+  c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
+  c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
+  if (c.deep.x > 0) return take(ProductKernel::deep);
+  if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
+  if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
+  if (c.stream.vectors > 0) return take(ProductKernel::stream);
+  c.slim = slim_plan(device.sm_count, shared, s);
+  const bool slims = !tensor_cores && c.slim.few > 0;
+  if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);
+  c.narrow = narrow_plan(device.sm_count, shared, bytes, s);
+  if (c.narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) return take(ProductKernel::narrow);
+  if (tensor_cores && is_short(bytes, s, true)) return take(ProductKernel::short_k);
+  if (slims) return take(ProductKernel::slim);
+  if (is_skinny(s, bytes == 4)) return take(ProductKernel::skinny);
+  if (bytes == 2 && is_shallow_16(s)) return take(ProductKernel::shallow);
+  if (is_each(s, bytes)) return take(ProductKernel::each);
+  if (!tensor_cores || !has_wgmma(device)) return c;
+  c.long_side = long_plan(device.sm_count, shared, bytes, s);
+  if (c.long_side.row_groups > 0 && ((bytes == 2 && s.k <= long_before_shifted) || !shifted_pays(s, bytes))) return take(ProductKernel::long_side);
+  return c;
+}
+
+// Of products that no other kernel takes.
+inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
+  if (dtype == Dtype::f32) {
+    if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
+    return is_f32_small(device.sm_count, s) ? TileKernel::f32_small : TileKernel::simt;
+  }
+  if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
+  if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
+  if (dtype != Dtype::tf32 && is_small(device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2))) return TileKernel::small;
+  return has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32) ? TileKernel::wgmma : TileKernel::mma;
+}
+
+// Tiles of matmul_simt and matmul_mma, the largest first; those with the same sides have fewer stages, for GPUs with less shared memory. `row_bytes`: of a stage, for a row or a column of results.
+struct ProductTile {
+  const char* name;
+  int m, n;
+  unsigned threads, stages, row_bytes;
+  unsigned shared() const { return stages * static_cast<unsigned>(m + n) * row_bytes; }
+};
+// 32 of k, and their padding (matmul_simt.cu); 64 bytes of k (common/product.cuh).
+constexpr ProductTile simt_tiles[] = {{"256", 256, 128, 256, 3, 144}, {"128", 128, 128, 256, 3, 144}, {"128_2", 128, 128, 256, 2, 144}, {"64", 64, 64, 256, 6, 144}, {"64_4", 64, 64, 256, 4, 144}};
+constexpr ProductTile mma_tiles[] = {{"128", 128, 128, 256, 4, 64}, {"64", 64, 64, 128, 8, 64}};
+
+// The largest that gives every multiprocessor one, of those that shared memory holds.
+template <size_t COUNT>
+const ProductTile& product_tile(const Traits& device, const ProductTile (&tiles)[COUNT], const ProductShape& s) {
+  const ProductTile* chosen = nullptr;
+  for (const ProductTile& t : tiles) {
+    if (static_cast<int>(t.shared()) > device.shared_bytes_per_block || (chosen && chosen->m == t.m)) continue;
+    chosen = &t;
+    // A full wave that is 90 % there is as good as one.
+    if (s.batch * up(s.m, t.m) * up(s.n, t.n) * 10 >= int64_t{device.sm_count} * 9) break;
+  }
+  return *chosen;
+}
+
+}  // namespace opscope::cuda

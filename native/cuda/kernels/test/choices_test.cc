@@ -1,0 +1,101 @@
+// Which kernel of its family a case takes, on GPUs of several kinds: part of opscope_cuda_plan_test.
+#include <string>
+
+#include "kernels/attention_choice.h"
+#include "kernels/batch_norm/shape.h"
+#include "kernels/lookup/shape.h"
+#include "kernels/matmul/choice.h"
+#include "kernels/rows/norm_backward.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+constexpr int sm_count = 132;
+constexpr int64_t hopper_shared = 227 << 10, ampere_shared = 163 << 10, ada_shared = 99 << 10;
+
+Traits gpu(int major, int minor, int64_t shared_bytes) {
+  Traits traits;
+  traits.major = major, traits.minor = minor, traits.sm_count = sm_count, traits.shared_bytes_per_block = static_cast<int>(shared_bytes);
+  return traits;
+}
+const Traits hopper = gpu(9, 0, hopper_shared), ampere = gpu(8, 0, ampere_shared), ada = gpu(8, 9, ada_shared);
+
+void product_choices() {
+  using K = ProductKernel;
+  using T = TileKernel;
+  constexpr Dtype f32 = Dtype::f32, f16 = Dtype::f16, bf16 = Dtype::bf16, tf32 = Dtype::tf32;
+  const auto is = [](K kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == kernel; };
+  const auto tiles = [](T kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == K::tiles && tile_kernel(device, dtype, s) == kernel; };
+  expect(is(K::few, f32, {1, 6, 5, 1906, false, true}) && is(K::deep, tf32, {71, 38, 1, 11'432, true, false}) && is(K::short_k, bf16, {1, 116'914, 1840, 4, false, true}) && is(K::short_f32, tf32, {1, 30, 19'477, 1, false, false}) &&
+             is(K::stream, bf16, {1, 40'544, 23, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
+             is(K::shallow, f16, {1, 27, 610'816, 5, true, true}) && is(K::each, f32, {1, 185'832, 5, 1, false, true}) && is(K::long_side, f16, {1, 279'431, 124, 33, true, false}),
+         "each kernel of narrow products and short sums has its cases");
+  expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 34, 14'976, 15, false, false}) &&
+             tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
+             tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
+         "and each kernel of tiles");
+  expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
+             !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
+         "other GPUs than Hopper take no kernel with wgmma");
+  const auto tile = [](const Traits& device, int side) { return std::string(product_tile(device, simt_tiles, {1, side, side, 1000, false, false}).name); };
+  expect(tile(hopper, 4096) == "256" && tile(hopper, 1500) == "128" && tile(hopper, 200) == "64" && tile(ampere, 4096) == "256" && tile(ada, 4096) == "128_2" && tile(ada, 200) == "64_4", "tiles of f32 fit into shared memory");
+}
+
+void row_choices() {
+  const auto norm = [](int64_t batch, int64_t channels, int64_t plane, bool training, bool clusters = true) { return batch_norm_shape(sm_count, clusters, 8, batch, channels, plane, training); };
+  expect(norm(16, 336, 32, true).kind == BatchNorm::few && norm(1709, 24, 3371, true).kind == BatchNorm::parts && norm(34, 689, 520, true).kind == BatchNorm::cluster && norm(14, 768, 1, false).kind == BatchNorm::each &&
+             norm(14, 768, 100, false).kind == BatchNorm::apply && norm(1, 1558, 3789, true).kind == BatchNorm::channels,
+         "each kernel of batch_norm has its cases");
+  expect(norm(34, 689, 520, true).blocks == 2 && norm(34, 689, 520, true, false).kind == BatchNorm::parts, "blocks share a channel where there are clusters");
+  bool covered = true;
+  for (int64_t batch = 1; batch <= 5000; batch = batch * 3 / 2 + 1)
+    for (int64_t plane = 1; plane <= 1 << 20; plane = plane * 5 / 3 + 1)
+      for (const int64_t channels : {1, 7, 64, 1056, 5000})
+        for (const bool clusters : {false, true}) {
+          const BatchNormShape s = norm(batch, channels, plane, true, clusters);
+          if (s.kind == BatchNorm::cluster) covered = covered && s.images * s.blocks >= batch && s.images * (s.blocks - 1) < batch && s.blocks <= (clusters ? 8 : 1) && s.group <= 256;
+          if (s.kind == BatchNorm::parts || s.kind == BatchNorm::channels) covered = covered && s.part * s.parts >= batch * plane && s.part * (s.parts - 1) < batch * plane && (s.kind == BatchNorm::parts || s.parts == 1);
+        }
+  expect(covered, "blocks and parts of batch_norm cover each channel once");
+  const auto gradient = [](int64_t bytes, int64_t tokens, int64_t dim) { return norm_backward_shape(sm_count, hopper_shared, bytes, tokens, dim).kind; };
+  expect(gradient(2, 2, 7) == NormBackward::small && gradient(4, 65, 1288) == NormBackward::few && gradient(2, 608, 1535) == NormBackward::few && gradient(2, 532'201, 1304) == NormBackward::once &&
+             gradient(2, 1440, 6539) == NormBackward::once && gradient(4, 40, 16'768) == NormBackward::long_rows && gradient(2, 1000, 50'000) == NormBackward::apart,
+         "each kernel of the gradients of norms has its cases");
+}
+
+void move_choices() {
+  const auto is = [](Embedding kind, int64_t bytes, int64_t dim, int64_t indices) {
+    const EmbeddingShape s = embedding_shape(bytes, dim, indices);
+    return s.kind == kind && s.unit * s.columns == dim * bytes;
+  };
+  expect(is(Embedding::units, 4, 4, 1120) && is(Embedding::shifted, 2, 139, 110'888) && is(Embedding::narrow, 2, 3, 140'425) && is(Embedding::many, 2, 896'064, 128) && is(Embedding::each, 2, 1, 16'738'401) && is(Embedding::units, 2, 1, 12),
+         "each kernel of embedding has its cases");
+  expect(rope_has_many(4, many_from, true) && !rope_has_many(2, many_from, true) && !rope_has_many(4, many_from - 1, false), "a thread has several pairs of rope where there are many");
+}
+
+void attention_choices() {
+  bool fits = true, found = true;
+  for (const int64_t shared : {ada_shared, ampere_shared, hopper_shared})
+    for (int dim = 1; dim <= 256; dim++) {
+      const AttentionSizes s = {8, 8, 8, 500, 1000, 500, dim, 1, 1};
+      const AttentionTile half = attention_mma_tile(shared, s), single = attention_f32_tile(sm_count, shared, s);
+      fits = fits && half.dim >= dim && attention_mma_bytes(half) <= shared && attention_f32_bytes(single) * (single.dim > 0) <= shared;
+      found = found && attention_any_keys(shared, dim) > 0;
+      for (const long long queries : {1, 16, 100})
+        for (const int bytes : {2, 4}) fits = fits && attention_warp_bytes({8, 8, 8, queries, 50'000, queries, dim, 0, 1}, attention_warps(sm_count, shared, {8, 8, 8, queries, 50'000, queries, dim, 0, 1}, bytes).sharing) + attention_warp_own <= shared;
+    }
+  expect(fits, "tiles of attention fit into shared memory");
+  expect(found && attention_any_keys(hopper_shared, 256) == 32 && attention_any_keys(ada_shared, 256) == attention_any_few_keys && attention_any_most_dim(ada_shared) >= 300, "every head dim of up to 256 has a kernel on every GPU");
+}
+
+}  // namespace
+
+void choices() {
+  product_choices();
+  row_choices();
+  move_choices();
+  attention_choices();
+}
