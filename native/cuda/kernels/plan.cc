@@ -145,14 +145,14 @@ CUfunction Planner::kernel_in(const std::string& module, const std::string& name
     check(api().FuncGetAttribute(&value, which, function), "reading what a kernel has of shared memory");
     return value;
   };
-  // What is granted is never lowered: another case may be launched with more.
-  const auto asked = static_cast<int>(shared_bytes);
-  if (read(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) >= asked) return function;
-  const int all = asked + read(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  constexpr int unasked = 48 << 10;
+  const int asked = static_cast<int>(shared_bytes), all = asked + read(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  if (all <= unasked) return function;
   const auto kib = [](int64_t bytes) { return std::to_string(ceil_div(bytes, 1024)) + " KiB"; };
   if (all > device.shared_bytes_per_block)
     throw Error("unsupported", "Kernel " + name + " needs " + kib(all) + " of shared memory for each block, and this GPU has " + kib(device.shared_bytes_per_block) + ". Choose another size.");
-  check(api().FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked), "asking for shared memory");
+  // What is granted is never lowered: another case may be launched with more.
+  check(api().FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, std::max(asked, read(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES))), "asking for shared memory");
   return function;
 }
 
