@@ -60,7 +60,9 @@ describe('distinctChoices', () => {
 
 describe('largestWorkgroup', () => {
   it('is a power of two within the limits of the device, and no more than 1024', () => {
-    const threads = (invocations: number, wide: number) => largestWorkgroup({ maxComputeInvocationsPerWorkgroup: invocations, maxComputeWorkgroupSizeX: wide })
+    const threads = (invocations: number, wide: number, bytes = 32768) =>
+      largestWorkgroup({ maxComputeInvocationsPerWorkgroup: invocations, maxComputeWorkgroupSizeX: wide, maxComputeWorkgroupStorageSize: bytes })
     expect([threads(256, 256), threads(1000, 1024), threads(1024, 1024), threads(2048, 1536)]).toEqual([256, 512, 1024, 1024])
+    expect([threads(256, 256, 16384), threads(1024, 1024, 16384)]).toEqual([256, 512])
   })
 })

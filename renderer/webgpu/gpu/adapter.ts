@@ -104,9 +104,11 @@ export async function openDevice(adapter: GPUAdapter, { subgroups, defaultLimits
 /** More threads of a workgroup would have too few registers each. */
 const MAX_THREADS = 1024
 
-/** The largest power of two that a workgroup may have of threads in a row, up to MAX_THREADS. */
-export const largestWorkgroup = ({ maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX }: Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupSizeX'>): number =>
-  2 ** Math.floor(Math.log2(Math.min(MAX_THREADS, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX)))
+type WorkgroupLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupSizeX' | 'maxComputeWorkgroupStorageSize'>
+
+/** The largest power of two that a workgroup may have of threads in a row, up to MAX_THREADS: each may keep four f32 in its memory, beside 16 bytes for all. */
+export const largestWorkgroup = ({ maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX, maxComputeWorkgroupStorageSize }: WorkgroupLimits): number =>
+  2 ** Math.floor(Math.log2(Math.min(MAX_THREADS, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX, maxComputeWorkgroupStorageSize / 16 - 1)))
 
 export const wordsOf = (adapter: GPUAdapter): AdapterWords => adapter.info
 

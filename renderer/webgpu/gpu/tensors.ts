@@ -65,8 +65,11 @@ export function windowsOf(elements: number, each: number, bytes: number): Window
   return Array.from({ length: Math.ceil(elements / most) }, (_, i) => ({ first: i * most, count: Math.min(most, elements - i * most) }))
 }
 
-/** A part of a tensor as a resource of a bind group. */
-export const boundPart = ({ buffer, storage }: Tensor, { first, count }: Window): GPUBufferBinding => ({ buffer, offset: first * STORAGE_BYTES[storage], size: tensorBytes(count, storage) })
+/** A part of a tensor as a resource of a bind group, with its padding where the buffer has some: libraries make theirs without. */
+export function boundPart({ buffer, storage }: Tensor, { first, count }: Window): GPUBufferBinding {
+  const offset = first * STORAGE_BYTES[storage]
+  return { buffer, offset, size: Math.min(tensorBytes(count, storage), buffer.size - offset) }
+}
 
 /** One dispatch of an own shader over each part of each tensor; they are of one size. `uniformOf` a part. */
 async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniformOf: (part: Window) => Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {

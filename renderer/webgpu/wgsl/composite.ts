@@ -39,7 +39,7 @@ class Scratch {
  * The parts of a composite op, one kernel after the other, what lies between them in scratch space. A part that reads a strided view
  * has it copied first. `tensors`: names of the composite's inputs in order.
  */
-export function composed(tensors: readonly string[], parts: readonly CompositePart[], kernelOf: (op: Op) => Kernel, { dtype, subgroups }: Pick<KernelShape, 'dtype' | 'subgroups'>): Program {
+export function composed(tensors: readonly string[], parts: readonly CompositePart[], kernelOf: (op: Op) => Kernel, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype' | 'subgroups' | 'threads'>): Program {
   const scratch = new Scratch()
   const steps: Step[] = []
   /** Where the outputs of parts are: scratch space by index. */
@@ -65,7 +65,7 @@ export function composed(tensors: readonly string[], parts: readonly CompositePa
     const [output] = outputsOf(op, p, dtype)
     const last = i === parts.length - 1
     const out: BufferName = last ? 'output' : { scratch: scratch.take(bytesOf(output!.elements)) }
-    const program = kernelOf(op).build({ dtype, dims: op.dims(p), scalars: op.scalars?.(p) ?? [], subgroups })
+    const program = kernelOf(op).build({ dtype, dims: op.dims(p), scalars: op.scalars?.(p) ?? [], subgroups, threads })
     // Not shared: partial results that workgroups join (arrivals.ts) need the zeros that they leave.
     const own = program.scratchBytes.map((bytes) => scratch.bytes.push(bytes) - 1)
     const placed = (buffer: BufferName): BufferName => (buffer === 'output' ? out : 'input' in buffer ? sources[buffer.input]! : 'output' in buffer ? out : { scratch: own[buffer.scratch]! })
