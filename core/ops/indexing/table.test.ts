@@ -35,5 +35,15 @@ describe('scatter_add', () => {
     expect(Array.from(scatterAdd.reference({ rows: 3, dim: 2, indices: 3 }, read, 0, 6))).toEqual([103, 204, 300, 400, 506, 608])
   })
 
+  it('relates errors to the typical size of a sum where sums cancel', () => {
+    const p = { rows: 1, dim: 1, indices: 17 }
+    const read = generatedInputs(scatterAdd, p, 'f32', 20260101)
+    const [sum] = scatterAdd.reference(p, read, 0, 1)
+    const rounded = Array.from(read(2, 0, 17)).concat(Array.from(read(0, 0, 1))).reduce((total, x) => Math.fround(total + x), 0)
+    const { relL2 } = scatterAdd.tolerance(p, 'f32')
+    expect(Math.abs(rounded - sum!) / Math.abs(sum!)).toBeGreaterThan(4 * relL2)
+    expect(Math.abs(rounded - sum!) / scatterAdd.outputScale(p)).toBeLessThan(relL2 / 4)
+  })
+
   it('costs one add per source element', () => expect([scatterAdd.flops({ rows: 3, dim: 2, indices: 5 }), scatterAdd.bytes({ rows: 3, dim: 2, indices: 5 }, 'f16')]).toEqual([10, 2 * (6 + 10 + 6) + 20]))
 })

@@ -124,6 +124,7 @@ export const scatterAdd = defineOp<ScatterParams>({
   },
   // A row is met by indices / rows sources on average, and by some tens more where that is few.
   tolerance: ({ rows, indices }, dtype) => accumulated(dtype, (2 * indices) / rows + 32),
+  outputScale: ({ rows, indices }) => Math.sqrt(1 + indices / rows),
 })
 
 /** How many of `below` values `draws` random draws meet on average, rounded: rows of a table that must be read. */
