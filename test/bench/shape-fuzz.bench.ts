@@ -22,7 +22,8 @@ import { implOf, sidesOf, type Side } from './sides'
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
  *   ops=sum,softmax              only these
  *   elements=N                   most elements of a tensor; 2^28 where absent
- *   verify=N                     work of the check of each case of up to 2^22 elements before timing (multiply-adds); 0: none
+ *   verify=N                     work of the check of each case before timing (multiply-adds); 0: none
+ *   checked=N                    most elements of a tensor of a case that is checked; 2^22 where absent
  * A case that fails its check, or that a side refuses, is in the rows with the reason and in no mean.
  */
 const shapeFuzz: Bench = async ({ args, say }) => {
@@ -44,7 +45,7 @@ const shapeFuzz: Bench = async ({ args, say }) => {
     const name = Object.values(named).join(' ')
     const known = log.get(name)
     if (known) rows.push(known)
-    else if (performance.now() <= until) rows.push(log.begin(name) ? log.add(name, await measured(drawn, sides, Number(args['verify'] ?? VERIFY_WORK))) : { ...named, 'now refused': 'an earlier run was ended in this case' })
+    else if (performance.now() <= until) rows.push(log.begin(name) ? log.add(name, await measured(drawn, sides, { work: Number(args['verify'] ?? VERIFY_WORK), elements: Number(args['checked'] ?? VERIFY_ELEMENTS) })) : { ...named, 'now refused': 'an earlier run was ended in this case' })
   }
   report(rows, own, others, say)
   return { figures: figuresOf(rows, cases.length, others), rows, devices: [own.device, peer.device] } satisfies Outcome
@@ -111,7 +112,7 @@ async function openAll(cases: readonly Drawn[], sides: readonly Side[], share: s
 const textOf = (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** Median cold times in ns of every side that takes the case. */
-async function measured(drawn: Drawn, sides: readonly Side[], verify: number): Promise<Row> {
+async function measured(drawn: Drawn, sides: readonly Side[], verify: { work: number; elements: number }): Promise<Row> {
   const op = getOp(drawn.op)
   const row: Row = { op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params), class: classOf(op, drawn.params, drawn.dtype), bytes: op.bytes(drawn.params, drawn.dtype), flops: op.flops(drawn.params) }
   const largest = Math.max(...tensorsOf(op, drawn.params, drawn.dtype).map(({ elements }) => elements))
@@ -122,8 +123,8 @@ async function measured(drawn: Drawn, sides: readonly Side[], verify: number): P
       if (!impl.kernels[drawn.op]?.includes(drawn.dtype)) continue
       const c = caseOf(drawn, side, impl.id)
       try {
-        if (place === 0 && verify > 0 && largest <= VERIFY_ELEMENTS) {
-          const [fault] = await faultsOf(side.backend, op, c, verify, true)
+        if (place === 0 && verify.work > 0 && largest <= verify.elements) {
+          const [fault] = await faultsOf(side.backend, op, c, verify.work, true)
           if (fault !== undefined) return { ...row, failure: fault }
         }
         const prepared = await side.backend.open(problemOf(op, c, SEED))
