@@ -3,7 +3,7 @@ import type { Backend, Device } from '@core/backend'
 import { ENGINES, type Engine } from '../e2e/chromium-webgpu/engines'
 import { servePage } from '../e2e/chromium-webgpu/page'
 import { remoteBackend } from '../e2e/chromium-webgpu/remote/backend'
-import { checkInputs, checkKernels, checkTies } from './harness'
+import { checkDropoutMask, checkInputs, checkKernels, checkTies } from './harness'
 
 type Opened = { backend: Backend; device: Device; close(): Promise<void> }
 
@@ -48,5 +48,6 @@ for (const [i, engine] of ENGINES.entries()) {
     checkKernels(backend, device, { verifyWork: 2e7, alike: ['wgsl-f16-emulated'], ...(i > 0 && !('missing' in ENGINES[0]!) ? { few: true, oddShapes: 1 } : {}) })
     checkInputs(backend, device, device.impls[0]?.kernels['copy'] ?? [])
     checkTies(backend, device)
+    checkDropoutMask(backend, device, ['f32', 'f16'])
   })
 }
