@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -52,24 +53,31 @@ class Rapl final : public EnergySource {
 }  // namespace
 
 std::unique_ptr<EnergySource> rapl_source(const std::string& root) {
-  std::vector<Domain> domains;
+  // Some processors show a package twice, as intel-rapl:0 and intel-rapl-mmio:0: one counter of each name counts, the first that can be read.
+  std::vector<fs::path> folders;
   std::error_code problem;
-  bool unreadable = false;
-  for (const auto& entry : fs::directory_iterator(root, problem)) {
-    std::ifstream file(entry.path() / "name");
+  for (const auto& entry : fs::directory_iterator(root, problem)) folders.push_back(entry.path());
+  // ':' comes after '-': the registers of the processor before those mapped to memory.
+  std::sort(folders.rbegin(), folders.rend());
+  std::vector<Domain> domains;
+  std::set<std::string> counted, unreadable;
+  for (const fs::path& folder : folders) {
+    std::ifstream file(folder / "name");
     std::string name;
-    if (!(file >> name) || name.rfind("package", 0) != 0) continue;
-    Domain domain = {entry.path() / "energy_uj", 0};
+    if (!(file >> name) || name.rfind("package", 0) != 0 || counted.count(name)) continue;
+    Domain domain = {folder / "energy_uj", 0};
     double first = 0;
     if (!read_number(domain.counter, &first)) {
-      unreadable = true;
+      unreadable.insert(name);
       continue;
     }
-    read_number(entry.path() / "max_energy_range_uj", &domain.range);
+    read_number(folder / "max_energy_range_uj", &domain.range);
     domain.last = first;
+    counted.insert(name);
+    unreadable.erase(name);
     domains.push_back(std::move(domain));
   }
-  if (unreadable)
+  if (!unreadable.empty())
     throw Error("unsupported", "The energy counter of the processor may be read by root only. \"sudo chmod a+r " + root + "/intel-rapl:*/energy_uj\" allows it until the next start.");
   if (domains.empty()) throw Error("unsupported", "The system shows no energy counter of the processor (powercap), as in most virtual machines.");
   return std::make_unique<Rapl>(std::move(domains));

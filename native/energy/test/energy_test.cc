@@ -62,12 +62,17 @@ int main() {
   put(root / "intel-rapl:1" / "name", "package-1");
   put(root / "intel-rapl:1" / "energy_uj", "500000");
   put(root / "intel-rapl:1" / "max_energy_range_uj", "2000000");
+  put(root / "intel-rapl-mmio:0" / "name", "package-0");
+  put(root / "intel-rapl-mmio:0" / "energy_uj", "1500000");
+  put(root / "intel-rapl-mmio:0" / "max_energy_range_uj", "2000000");
   const auto rapl = rapl_source(root.string());
-  expect(std::abs(rapl->joules() - 2) < 1e-9, "packages are added up, their parts are not");
+  expect(std::abs(rapl->joules() - 2) < 1e-9, "packages are added up, each once, their parts are not");
   put(root / "intel-rapl:0" / "energy_uj", "100000");
   expect(std::abs(rapl->joules() - 2.6) < 1e-9, "a counter that starts again goes on");
   fs::remove(root / "intel-rapl:0" / "energy_uj");
   expect(std::isnan(rapl->joules()), "a counter that cannot be read any more is not a number");
+  expect(std::abs(rapl_source(root.string())->joules() - 2) < 1e-9, "a package is read where it can be");
+  fs::remove_all(root / "intel-rapl-mmio:0");
   expect(refusal(root.string()).find("may be read by root only") != std::string::npos, "a counter that may not be read says what allows it");
   fs::remove_all(root);
 
