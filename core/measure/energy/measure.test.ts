@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { EnergyTrace, PreparedCase, SampleRequest } from '../../backend'
+import { CaseError, type CaseErrorCode, type EnergyTrace, type PreparedCase, type SampleRequest } from '../../backend'
 import { measureEnergy } from './measure'
 
 const asked = (energyMeter?: PreparedCase['energyMeter']) =>
@@ -42,8 +42,8 @@ function device(change: Partial<PreparedCase> = {}) {
   const measure = async () => {
     const energy = measureEnergy({ prepared: prepared as PreparedCase, callNs: 1e6, idle: new Map(), device: 'test/0', now, onBatch: () => undefined })
     // The rest before idle power is known.
-    await vi.advanceTimersByTimeAsync(5000)
-    return energy
+    const [found] = await Promise.all([energy, vi.advanceTimersByTimeAsync(5000)])
+    return found
   }
   return { compute, measure }
 }
@@ -71,6 +71,13 @@ describe('calls without rest', () => {
     if ('reason' in found) throw new Error(found.reason)
     expect(found.energy.joulesPerCall).toBeCloseTo(0.3, 6)
     expect(calls.every((count) => count === 500)).toBe(true)
+  })
+
+  it('that end the process fail the case; other failures leave it without energy', async () => {
+    const failing = (code: CaseErrorCode) => device({ runCalls: () => Promise.reject(new CaseError(code, 'it ended')) }).measure()
+    await expect(failing('kernel-failed')).rejects.toThrow('it ended')
+    await expect(failing('device-lost')).rejects.toThrow('it ended')
+    expect(await failing('internal')).toEqual({ reason: 'The energy of a call could not be measured: it ended' })
   })
 
   it('that leave gaps include the waiting, and a note says so', async () => {

@@ -38,7 +38,8 @@ const rest = (seconds: number) => new Promise<void>((resolve) => setTimeout(reso
 
 /**
  * Energy of one call: the device computes without rest for five windows of 2 s or more, in graphs of calls where it has them, so that
- * the host's time to issue a call leaves no gaps. Resolves with the energy, or with the reason why there is none.
+ * the host's time to issue a call leaves no gaps. Resolves with the energy, or with the reason why there is none. Throws where the case is cancelled or
+ * the kernel or its device failed.
  */
 export async function measureEnergy(request: EnergyRequest): Promise<{ energy: Energy; notes: string[] } | { reason: string }> {
   const { prepared, signal } = request
@@ -57,7 +58,7 @@ export async function measureEnergy(request: EnergyRequest): Promise<{ energy: E
     ]
     return { energy, notes }
   } catch (error) {
-    if (error instanceof CancelledError) throw error
+    if (error instanceof CancelledError || endsProcess(error)) throw error
     return { reason: `The energy of a call could not be measured: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
@@ -131,13 +132,16 @@ async function load(meter: EnergyMeter, { prepared, callNs, now, signal, onBatch
   }
 }
 
+/** Whether the process has to be replaced, so that the case fails as it would in any other phase. */
+const endsProcess = (error: unknown): boolean => error instanceof CaseError && (error.code === 'device-lost' || error.code === 'kernel-failed')
+
 /** Graphs where the device records them, else calls one by one. */
 async function steadyMode(batch: (mode: Mode) => Promise<unknown>): Promise<Mode> {
   try {
     await batch('graph')
     return 'graph'
   } catch (error) {
-    if (!(error instanceof CaseError) || error.code === 'device-lost' || error.code === 'kernel-failed') throw error
+    if (!(error instanceof CaseError) || endsProcess(error)) throw error
     return 'hot'
   }
 }

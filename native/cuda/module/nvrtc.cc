@@ -141,12 +141,15 @@ fs::path cache_file(const std::string& kernel, const std::string& arch, const st
   return fs::path(folder) / (kernel + "-" + arch + "-" + hash + ".cubin");
 }
 
-// A file of the cache: the symbol, the end of its line, the cubin.
+// A file of the cache: lines of the symbol and of the cubin's bytes, the cubin. Without image where it is absent or was cut.
 CompiledKernel read_file(const fs::path& path) {
   CompiledKernel kernel;
+  std::string bytes;
   std::ifstream file(path, std::ios::binary);
   std::getline(file, kernel.symbol);
+  std::getline(file, bytes);
   kernel.image = {std::istreambuf_iterator<char>(file), {}};
+  if (std::to_string(kernel.image.size()) != bytes) kernel.image.clear();
   return kernel;
 }
 
@@ -161,9 +164,13 @@ void keep(const fs::path& path, const CompiledKernel& kernel) {
 #endif
   {
     std::ofstream file(part, std::ios::binary);
-    file << kernel.symbol << '\n';
+    file << kernel.symbol << '\n' << kernel.image.size() << '\n';
     file.write(kernel.image.data(), static_cast<std::streamsize>(kernel.image.size()));
-    if (!file) return;
+    file.close();
+    if (!file) {
+      fs::remove(part, problem);
+      return;
+    }
   }
   fs::rename(part, path, problem);
 }
