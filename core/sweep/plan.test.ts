@@ -59,8 +59,8 @@ describe('what is left out has a reason and a count', () => {
     ['a dtype the kernel lacks', { dtypes: ['bf16'] }, devices, 8, /^Scalar has add in f32, not in bf16$/],
     ['a mode', { modes: ['graph'] }, devices, 8, /^Test CPU cannot be measured in mode graph, only cold, hot$/],
     ['threads', { targets: [{ ...cpu, threads: [3] }] }, devices, 4, /^Test CPU runs with 1, 2, 4 threads, not 3$/],
-    ['memory', {}, [testDevice({ memoryBytes: 20_000 })], 4, /^inputs and output do not fit the memory of Test CPU$/],
-    ['one tensor', {}, [testDevice({ maxTensorBytes: 5000 })], 4, /^a tensor is larger than Test CPU allows$/],
+    ['memory', {}, [testDevice({ memoryBytes: 20_000 })], 4, /^inputs and output take 23\.4 KiB; a case may take 19\.5 KiB on Test CPU\. What fits: 1\/2 of the elements \(11\.7 KiB\), or f16 \(11\.7 KiB\), or bf16 \(11\.7 KiB\)$/],
+    ['one tensor', {}, [testDevice({ maxTensorBytes: 5000 })], 4, /^a tensor takes 7\.81 KiB; Test CPU allows 4\.88 KiB$/],
     ['an index', { ops: [{ op: 'sum' }], sizes: { vector: '', matrix: '2^21', gemm: '' } }, devices, 4, /more than 1099511627776 elements/],
   ])('%s', (_name, change, on, count, reason) => {
     const plan = planned(change, on)
@@ -72,8 +72,8 @@ describe('what is left out has a reason and a count', () => {
 
   it('groups what has the same reason', () => {
     expect(planned({}, [testDevice({ memoryBytes: 20_000 })]).skipped).toEqual([
-      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'scalar', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2000 f32 hot' },
-      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'avx2', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2000 f32 hot' },
+      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'scalar', dtype: 'f32', reason: expect.stringMatching(/^inputs and output take 23\.4 KiB/) as string, count: 2, example: 'add 2000 f32 hot' },
+      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'avx2', dtype: 'f32', reason: expect.stringMatching(/^inputs and output take 23\.4 KiB/) as string, count: 2, example: 'add 2000 f32 hot' },
     ])
   })
 })

@@ -1,8 +1,10 @@
 import type { Device, Impl } from '../backend'
 import { caseId, STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
 import { caseText } from '../case-words'
+import { doesNotFit } from '../measure/result/memory-advice'
 import { MAX_EXTENT, tensorsOf } from '../ops/define'
 import type { Op } from '../ops/types'
+import { formatBytes } from '../units'
 import { measuredParts } from './parts'
 import { pickedOps } from './picked-ops'
 import type { SweepSpec } from '../session/sweep-spec'
@@ -95,8 +97,8 @@ function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
   if (tensors.some(({ elements }) => elements > MAX_EXTENT)) return `a tensor would have more than ${MAX_EXTENT} elements`
   const bytes = tensors.map(({ elements, storage }) => elements * STORAGE_BYTES[storage])
   const most = device.largerTensors?.ops.includes(op.id) ? device.largerTensors.bytes : device.maxTensorBytes
-  if (most !== undefined && Math.max(...bytes) > most) return `a tensor is larger than ${device.name} allows`
-  if (bytes.reduce((a, b) => a + b, 0) > device.memoryBytes) return `inputs and output do not fit the memory of ${device.name}`
+  if (most !== undefined && Math.max(...bytes) > most) return `a tensor takes ${formatBytes(Math.max(...bytes))}; ${device.name} allows ${formatBytes(most)}`
+  if (bytes.reduce((a, b) => a + b, 0) > device.memoryBytes) return doesNotFit(op, { params, dtype }, device.name, device.memoryBytes)
   return undefined
 }
 

@@ -24,7 +24,7 @@ constexpr size_t HUGE_PAGE = size_t{2} << 20;
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 [[noreturn]] void fail(size_t bytes) {
-  throw Error("out-of-memory", "the system gave no memory for " + std::to_string(bytes) + " bytes");
+  throw Error("out-of-memory", "The system gave no memory for " + std::to_string(bytes) + " bytes.");
 }
 
 }  // namespace

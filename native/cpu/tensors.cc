@@ -43,7 +43,7 @@ int64_t bytes_of_set(const CaseSpec& spec) {
 size_t set_count(const CaseSpec& spec, size_t scratch_floats) {
   const int64_t bytes = bytes_of_set(spec), scratch = static_cast<int64_t>(scratch_floats * sizeof(float)), left = available_memory();
   if (bytes + scratch > left)
-    throw Error("out-of-memory", "the case needs " + size_text(bytes + scratch) + " and " + size_text(left) + " are free");
+    throw Error("out-of-memory", "The case needs " + size_text(bytes + scratch) + "; " + size_text(left) + " are free.");
   if (!spec.rotated) return 1;
   const int64_t wanted = 2 * reached_cache(spec.threads);
   const int64_t sets = std::max<int64_t>(2, (wanted + bytes - 1) / bytes);

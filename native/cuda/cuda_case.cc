@@ -146,7 +146,14 @@ SampleBatch CudaCase::sample(Mode mode, int count, int inner) {
   };
   const size_t first = calls_->next;
   const auto start = std::chrono::steady_clock::now();
-  Samples taken = timer_.sample(*calls_, mode, count, inner, nvml_ ? std::function<void()>(watch) : nullptr);
+  Samples taken;
+  try {
+    taken = timer_.sample(*calls_, mode, count, inner, nvml_ ? std::function<void()>(watch) : nullptr);
+  } catch (const Error& e) {
+    // A library's launches have no names here.
+    if (e.code != "kernel-failed" || calls_->may_wait()) throw;
+    throw Error(e.code, e.what() + fault_words(op_, launch_infos()), e.detail);
+  }
   mark_used(first, mode == Mode::rotated ? taken.calls : 1);
   SampleBatch batch;
   batch.ns = std::move(taken.ns);
@@ -177,6 +184,10 @@ std::vector<std::string> CudaCase::notes() const {
 
 std::vector<LaunchInfo> CudaCase::launches() const {
   context_.use();
+  return launch_infos();
+}
+
+std::vector<LaunchInfo> CudaCase::launch_infos() const {
   std::vector<LaunchInfo> found;
   // The calls of guests and libraries have no launches of ours.
   for (const Launch& launch : sets_[0]->launches())

@@ -42,6 +42,8 @@ class CudaCase final : public Prepared {
   void run(size_t set);
   // `calls` sets from `first` on, around the end.
   void mark_used(size_t first, size_t calls);
+  // Of our own kernels. Also after a fault, where the context can no longer be used.
+  std::vector<LaunchInfo> launch_infos() const;
 
   Context& context_;
   Timer& timer_;

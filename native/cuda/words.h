@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "prepared.h"
 
@@ -14,21 +15,30 @@ inline std::string gib(double bytes) {
   return text;
 }
 
-// What would have fitted: `tensors` of the case in bytes, `free` before it was opened; negative where the driver does not tell.
-inline std::string fitting_words(double tensors, double free) {
-  if (free < 0 || tensors <= 0) return {};
-  const std::string both = " The tensors of this case take " + gib(tensors) + " in all; " + gib(free) + " was free before it.";
-  if (free >= tensors) return both + " They would fit without the workspace that its kernels take beside them.";
-  return both + " About " + std::to_string(static_cast<int>(free / tensors * 95)) + " % of this size would fit.";
-}
-
-// `launch` of the `count` of a call, by its place from 0.
-inline std::string fault_words(const std::string& op, const LaunchInfo& launch, size_t place, size_t count) {
+// `4096x3x1 blocks of 256 threads`.
+inline std::string grid_words(const LaunchInfo& launch) {
   std::string grid = std::to_string(launch.blocks[0]);
   for (int axis = 1; axis < 3; axis++)
     if (launch.blocks[1] > 1 || launch.blocks[2] > 1) grid += "x" + std::to_string(launch.blocks[axis]);
-  return " It was " + (launch.kernel.empty() ? "a kernel without a name" : launch.kernel) + " of " + op + ", launch " + std::to_string(place + 1) + " of " + std::to_string(count) + ": " + grid + " blocks of " +
-         std::to_string(launch.threads) + " threads.";
+  return grid + " blocks of " + std::to_string(launch.threads) + " threads";
+}
+
+inline std::string kernel_words(const LaunchInfo& launch) { return launch.kernel.empty() ? "a kernel without a name" : launch.kernel; }
+
+// `launch` of the `count` of a call, by its place from 0.
+inline std::string fault_words(const std::string& op, const LaunchInfo& launch, size_t place, size_t count) {
+  return " It was " + kernel_words(launch) + " of " + op + ", launch " + std::to_string(place + 1) + " of " + std::to_string(count) + ": " + grid_words(launch) + ".";
+}
+
+// A fault of calls that were queued together: it is one of the launches of a call. Empty without launches.
+inline std::string fault_words(const std::string& op, const std::vector<LaunchInfo>& launches) {
+  if (launches.empty()) return {};
+  if (launches.size() == 1) return fault_words(op, launches[0], 0, 1);
+  constexpr size_t most = 8;
+  std::string list;
+  for (size_t i = 0; i < std::min(most, launches.size()); i++) list += (i == 0 ? " " : "; ") + std::to_string(i + 1) + ". " + kernel_words(launches[i]) + ", " + grid_words(launches[i]);
+  if (launches.size() > most) list += "; and " + std::to_string(launches.size() - most) + " more";
+  return " It was one of the " + std::to_string(launches.size()) + " launches of " + op + ":" + list + ".";
 }
 
 }  // namespace opscope::cuda

@@ -39,7 +39,7 @@ T guarded(T failed, const F& work) {
   } catch (const Error& error) {
     fail(error.code, error.what(), error.detail);
   } catch (const std::bad_alloc&) {
-    fail("out-of-memory", "the system gave no memory", "std::bad_alloc");
+    fail("out-of-memory", "The system gave no memory.", "std::bad_alloc");
   } catch (const std::exception& error) {
     fail("internal", error.what(), "");
   }

@@ -104,7 +104,7 @@ const OneDnn& dnn() {
 }
 
 void check(Status status, const char* what) {
-  if (status == 1) throw Error("out-of-memory", std::string("oneDNN has no memory for ") + what);
+  if (status == 1) throw Error("out-of-memory", std::string("oneDNN has no memory for ") + what + ".");
   if (status == 3) throw Error("unsupported", std::string("oneDNN does not implement ") + what + " in this form");
   if (status != 0) throw Error("kernel-failed", std::string("oneDNN failed at ") + what, "status " + std::to_string(status));
 }

@@ -2,24 +2,9 @@
 
 #include <algorithm>
 
-#include "../words.h"
-
 namespace opscope::cuda {
 
 BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context) {
-  size_t free = 0, total = 0;
-  const bool told = api().MemGetInfo(&free, &total) == CUDA_SUCCESS;
-  try {
-    take(spec, plan);
-  } catch (const Error& e) {
-    if (e.code != "out-of-memory") throw;
-    double tensors = 0;
-    for (const auto& tensor : spec.tensors) tensors += static_cast<double>(tensor.elements) * static_cast<double>(storage_bytes(tensor.storage));
-    throw Error(e.code, e.what() + fitting_words(tensors, told ? static_cast<double>(free) : -1), e.detail);
-  }
-}
-
-void BufferSet::take(const CaseSpec& spec, PlanFunction plan) {
   std::vector<CUdeviceptr> addresses;
   for (const auto& description : spec.tensors) {
     if (description.role != Role::in) outputs_.push_back(tensors_.size());

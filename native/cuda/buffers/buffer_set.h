@@ -33,7 +33,6 @@ class BufferSet {
   int64_t tensor_bytes() const;
 
  private:
-  void take(const CaseSpec& spec, PlanFunction plan);
   void write_seed(const std::vector<Fill>& fills) const;
   Context& context_;
   std::vector<Tensor> tensors_;

@@ -88,7 +88,7 @@ void check(CUresult result, const char* doing) {
     throw Error("kernel-failed", "A kernel crashed on the GPU (noticed " + where + "). The GPU context is lost; the measurement process is replaced.",
                 describe(result));
   if (lost(result)) throw Error("device-lost", "The GPU stopped answering " + where + ".", describe(result));
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw Error("out-of-memory", "The GPU ran out of memory " + where + ". Choose a smaller size.", describe(result));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw Error("out-of-memory", "The GPU ran out of memory " + where + ".", describe(result));
   throw Error("internal", "The GPU driver failed " + where + ".", describe(result));
 }
 

@@ -93,7 +93,7 @@ DeviceBuffer::DeviceBuffer(int64_t bytes) : bytes_(bytes) {
     api().MemGetInfo(&free, &total);
     throw Error("out-of-memory",
                 "This case asked for another " + gib(static_cast<double>(bytes)) + " of GPU memory, but only " + gib(static_cast<double>(free)) + " of " +
-                    gib(static_cast<double>(total)) + " is free. Choose a smaller size or a narrower dtype, or close other programs that use the GPU.",
+                    gib(static_cast<double>(total)) + " is free.",
                 describe(result));
   }
   check(result, "allocating GPU memory");

@@ -137,14 +137,16 @@ void queue() {
 }
 
 void words() {
-  const double gib = 1 << 30;
-  expect(fitting_words(12 * gib, 8 * gib) == " The tensors of this case take 12.00 GiB in all; 8.00 GiB was free before it. About 63 % of this size would fit.", "what would have fitted");
-  expect(fitting_words(4 * gib, 8 * gib).find("without the workspace") != std::string::npos && fitting_words(4 * gib, -1).empty(), "a workspace that does not fit, and a driver that does not tell");
   LaunchInfo launch;
   launch.kernel = "softmax_f32_join", launch.blocks[0] = 4096, launch.threads = 256;
   expect(fault_words("softmax", launch, 1, 2) == " It was softmax_f32_join of softmax, launch 2 of 2: 4096 blocks of 256 threads.", "which launch faulted");
   launch.blocks[1] = 3;
   expect(fault_words("softmax", launch, 0, 1).find("4096x3x1 blocks") != std::string::npos, "a grid of several axes");
+  LaunchInfo second;
+  second.kernel = "softmax_f32_scale", second.blocks[0] = 8, second.threads = 128;
+  expect(fault_words("softmax", {launch}) == fault_words("softmax", launch, 0, 1) && fault_words("softmax", {}).empty(), "a fault while timing a call of one launch");
+  expect(fault_words("softmax", {launch, second}) == " It was one of the 2 launches of softmax: 1. softmax_f32_join, 4096x3x1 blocks of 256 threads; 2. softmax_f32_scale, 8 blocks of 128 threads.", "a fault while timing a call of several launches");
+  expect(fault_words("softmax", std::vector<LaunchInfo>(11, second)).find("; and 3 more.") != std::string::npos, "a call of many launches");
 }
 
 void room() {

@@ -48,12 +48,12 @@ def _cuda_memory(words: str) -> str:
     asked = _gib(re.search(r"(?:[Tt]ried to allocate|Out of memory allocating) " + _AMOUNT, words))
     free = _gib(re.search(_AMOUNT + r" (?:is )?free", words))
     amounts = "" if asked is None else ": asked for %s%s" % (asked, "" if free is None else " with %s free" % free)
-    return "CUDA ran out of memory%s; take a smaller size or close what else is on the GPU." % amounts
+    return "CUDA ran out of memory%s." % amounts
 
 
 def _cpu_memory(words: str) -> str:
     asked = _gib(re.search(r"(?:(?:tried|[Uu]nable) to allocate|[Oo]ut of memory (?:while trying to allocate|allocating)) " + _AMOUNT, words))
-    return "The memory ran out%s; take a smaller size or close other programs." % ("" if asked is None else ": asked for %s" % asked)
+    return "The memory ran out%s." % ("" if asked is None else ": asked for %s" % asked)
 
 
 def _gib(match: Optional["re.Match[str]"]) -> Optional[str]:
