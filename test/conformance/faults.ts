@@ -2,6 +2,7 @@ import { problemOf, problemOutputs, type Backend, type Device, type Impl } from 
 import type { BenchmarkCase, Dtype, Params } from '@core/case'
 import { createVerifier } from '@core/measure/verify/verify'
 import type { Op } from '@core/ops/types'
+import type { Values } from '@core/values/numbers'
 
 export const SEED = 20260101
 const pause = () => Promise.resolve()
@@ -11,8 +12,15 @@ export const makeCase = (device: Device, impl: Impl, op: Op, params: Params, dty
   op: op.id, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode: 'hot', threads,
 })
 
-/** Elements of an output, from its start, that two runs are compared in. */
-const REPEATED = 2 ** 16
+/** Elements of an output that two runs are compared in: all of them in outputs of up to 32 MiB of f32, the first of larger ones. */
+const REPEATED = 2 ** 23
+
+/** Elements whose bits differ; a NaN is the same as any other. */
+function differences(before: Values, now: Values): number {
+  let count = 0
+  for (let i = 0; i < now.length; i++) if (!Object.is(before[i], now[i])) count++
+  return count
+}
 
 /**
  * What is wrong with one case: poisoned, run twice, and compared with its float64 reference. Empty when nothing is.
@@ -27,8 +35,8 @@ export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work:
     const untouched = await prepared.scan()
     for (const [i, { name, role, elements }] of problemOutputs(problem).entries()) if (role === 'out' && untouched[i]!.unwritten !== elements) faults.push(`poison left ${elements - untouched[i]!.unwritten} of ${elements} elements of ${name}`)
     const verifier = createVerifier(op, c, SEED, work)
-    const starts = () => Promise.all(problemOutputs(problem).map(({ elements }, i) => prepared.read(i, 0, Math.min(elements, REPEATED))))
-    let before: Awaited<ReturnType<typeof starts>> | undefined
+    const outputs = () => Promise.all(problemOutputs(problem).map(({ elements }, i) => prepared.read(i, 0, Math.min(elements, REPEATED))))
+    let before: Awaited<ReturnType<typeof outputs>> | undefined
     // Twice: what the first run leaves in scratch memory must not change the second.
     for (const round of ['first', 'second']) {
       if (round === 'second' && op.drifts) await prepared.refill(SEED)
@@ -37,8 +45,8 @@ export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work:
       const verdict = await verifier.check(prepared, 'before', pause)
       if (!verdict.ok) faults.push(`${round} run: ${verdict.message ?? 'wrong'}`)
       if (!repeats) continue
-      const now = await starts()
-      const differing = before?.flatMap((values, i) => Array.from(values, (value, j) => Object.is(value, now[i]![j]))).filter((same) => !same).length ?? 0
+      const now = await outputs()
+      const differing = now.reduce((sum, values, i) => sum + (before ? differences(before[i]!, values) : 0), 0)
       if (differing > 0) faults.push(`${differing} elements differ between two runs`)
       before = now
     }
