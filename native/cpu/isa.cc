@@ -4,6 +4,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "hypervisor.h"
+
 #if defined(__x86_64__) || defined(_M_X64)
 #define OPSCOPE_X86 1
 #if defined(_MSC_VER)
@@ -160,7 +162,7 @@ std::string brand() {
   return "CPU";
 }
 
-bool virtual_machine() { return false; }
+bool virtual_machine() { return system_names_hypervisor(); }
 
 void denormals_off() {
 #if defined(__aarch64__)

@@ -12,6 +12,8 @@
 #elif defined(_WIN32)
 #define NOMINMAX
 #include <windows.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace opscope::cpu {
@@ -88,6 +90,7 @@ Topology read_topology(const std::string& cpus, const std::vector<int>& usable) 
   std::vector<int> first, rest;
   for (int cpu : usable) {
     const std::vector<int> siblings = parse_list(first_line(root + std::to_string(cpu) + "/topology/thread_siblings_list"));
+    t.cores_known = t.cores_known || !siblings.empty();
     const int leader = siblings.empty() ? cpu : siblings.front();
     (leaders.insert(leader).second ? first : rest).push_back(cpu);
   }
@@ -120,23 +123,71 @@ Topology read_topology(const std::string& cpus, const std::vector<int>& usable) 
 
 #endif
 
-std::string placement_text(const Topology& t) {
+Topology topology_of_cores(const std::vector<uint64_t>& cores) {
+  Topology t;
+  std::vector<int> rest;
+  for (const uint64_t core : cores) {
+    bool first = true;
+    for (int i = 0; i < 64; i++) {
+      if (!(core >> i & 1)) continue;
+      (first ? t.processors : rest).push_back(i);
+      first = false;
+    }
+  }
+  t.physical = static_cast<int>(t.processors.size());
+  t.cores_known = t.physical > 0;
+  t.processors.insert(t.processors.end(), rest.begin(), rest.end());
+  return t;
+}
+
+std::string placement_text(const Topology& t, bool bound) {
+  if (!bound) return "placed by the system: threads cannot be bound to a processor here";
+  if (!t.cores_known) return "each bound to its processor, in their order (which of them share a core is not known): " + list_text(t.processors.begin(), t.processors.end());
   const auto second = t.processors.begin() + t.physical;
   std::string text = "one per core first, each bound to its processor: " + list_text(t.processors.begin(), second);
   if (second != t.processors.end()) text += ", then their siblings " + list_text(second, t.processors.end());
   return text;
 }
 
+#if defined(_WIN32)
+
+namespace {
+
+// The processors of each core that this process may use; none where the system does not tell.
+std::vector<uint64_t> cores_of_windows() {
+  DWORD_PTR usable = 0, machine = 0;
+  if (!GetProcessAffinityMask(GetCurrentProcess(), &usable, &machine)) return {};
+  DWORD bytes = 0;
+  GetLogicalProcessorInformation(nullptr, &bytes);
+  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> list(bytes / sizeof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION));
+  if (list.empty() || !GetLogicalProcessorInformation(list.data(), &bytes)) return {};
+  std::vector<uint64_t> cores;
+  for (const auto& one : list)
+    if (one.Relationship == RelationProcessorCore && (one.ProcessorMask & usable)) cores.push_back(one.ProcessorMask & usable);
+  return cores;
+}
+
+}  // namespace
+
+#endif
+
 const Topology& topology() {
   static const Topology t = [] {
     Topology out;
 #if defined(__linux__)
     out = read_topology("/sys/devices/system/cpu", allowed());
+#elif defined(_WIN32)
+    out = topology_of_cores(cores_of_windows());
 #endif
     if (out.processors.empty()) {
       const int n = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
       for (int i = 0; i < n; i++) out.processors.push_back(i);
       out.physical = n;
+#if defined(__APPLE__)
+      int cores = 0;
+      size_t bytes = sizeof cores;
+      if (sysctlbyname("hw.physicalcpu", &cores, &bytes, nullptr, 0) == 0 && cores > 0) out.physical = std::min(n, cores);
+#endif
     }
     return out;
   }();

@@ -15,9 +15,11 @@ struct Cache {
 };
 
 struct Topology {
-  // Logical processors this process may use; one per physical core first, then their hardware siblings.
+  // Logical processors this process may use; one per physical core first, then their hardware siblings. In their own order where it is not known
+  // which share a core.
   std::vector<int> processors;
   int physical = 1;
+  bool cores_known = false;
   std::vector<Cache> caches;
   int64_t llc_bytes = 32 << 20;  // one instance of the last-level cache
   int llc_instances = 1;         // instances that the usable processors reach
@@ -33,8 +35,18 @@ const Topology& topology();
 Topology read_topology(const std::string& cpus, const std::vector<int>& usable);
 #endif
 
+// Of the logical processors of each core, as bits.
+Topology topology_of_cores(const std::vector<uint64_t>& cores);
+
+// Whether this system lets a thread be bound to a processor.
+#if defined(__linux__) || defined(_WIN32)
+inline constexpr bool threads_can_be_bound = true;
+#else
+inline constexpr bool threads_can_be_bound = false;
+#endif
+
 // Where the threads of a team go, in their order.
-std::string placement_text(const Topology& topology);
+std::string placement_text(const Topology& topology, bool bound = threads_can_be_bound);
 
 // Bytes of last-level cache that a team of so many threads reaches: threads take processors in the order of their
 // numbers, so they may reach up to one instance each.

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "hypervisor.h"
 #include "team.h"
 #include "topology.h"
 
@@ -54,6 +55,40 @@ void check_order(const std::vector<std::string>& siblings, const std::vector<int
   expect(cpu::placement_text(topology).ends_with(text), "placement \"" + cpu::placement_text(topology) + "\", expected \"" + text + "\"");
 }
 
+// What the record says on systems that are not Linux.
+void check_other_systems() {
+  const cpu::Topology two = cpu::topology_of_cores({0b0011, 0b1100, 0b010000});
+  expect(two.processors == std::vector<int>{0, 2, 4, 1, 3} && two.physical == 3, "siblings of a core are not counted as cores");
+  expect(cpu::placement_text(two).starts_with("one per core first") && cpu::placement_text(two).ends_with("0, 2, 4, then their siblings 1, 3"), "placement by masks of cores");
+  expect(cpu::placement_text(two, false) == "placed by the system: threads cannot be bound to a processor here", "threads that cannot be bound");
+  cpu::Topology unknown;
+  unknown.processors = {0, 1, 2, 3}, unknown.physical = 4;
+  expect(cpu::placement_text(unknown) == "each bound to its processor, in their order (which of them share a core is not known): 0-3", "processors whose cores are not known");
+}
+
+// Folders as machines and their guests have them.
+void check_hypervisors() {
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  const auto named = [](const Files& files) {
+    std::string name = (std::filesystem::temp_directory_path() / "opscope-root-XXXXXX").string();
+    const std::filesystem::path root = mkdtemp(name.data());
+    for (const auto& [path, text] : files) {
+      std::filesystem::create_directories((root / path).parent_path());
+      std::ofstream(root / path, std::ios::binary) << text;
+    }
+    const bool found = cpu::files_name_hypervisor(root.string());
+    std::filesystem::remove_all(root);
+    return found;
+  };
+  const std::string dmi = "sys/class/dmi/id/";
+  expect(!named({}) && !named({{dmi + "sys_vendor", "HPE\n"}, {dmi + "product_name", "ProLiant RL300 Gen11\n"}}), "a machine of its own");
+  expect(named({{dmi + "sys_vendor", "Amazon EC2\n"}, {dmi + "product_name", "m7g.large\n"}}) && !named({{dmi + "sys_vendor", "Amazon EC2\n"}, {dmi + "product_name", "m7g.metal\n"}}), "a guest of a cloud, and a whole machine of it");
+  expect(named({{dmi + "sys_vendor", "QEMU\n"}}) && named({{dmi + "product_name", "Google Compute Engine\n"}}), "guests by their firmware");
+  expect(named({{dmi + "sys_vendor", "Microsoft Corporation\n"}, {dmi + "product_name", "Virtual Machine\n"}}) && !named({{dmi + "sys_vendor", "Microsoft Corporation\n"}, {dmi + "product_name", "Surface Pro\n"}}), "Hyper-V, and a computer of its vendor");
+  expect(named({{"proc/device-tree/hypervisor/compatible", "linux,kvm"}}) && named({{"proc/device-tree/compatible", "linux,dummy-virt"}}) && !named({{"proc/device-tree/compatible", "raspberrypi,5-model-b"}}), "a device tree");
+  expect(named({{"sys/hypervisor/type", "xen\n"}}) && !named({{"sys/hypervisor/type", "xen\n"}, {"proc/xen/capabilities", "control_d\n"}}), "a guest of Xen, and its first domain");
+}
+
 // Cases that are open at the same time have one team of each size.
 void check_shared() {
   auto team = cpu::Team::shared(1);
@@ -96,6 +131,8 @@ int check_threads() {
   const int processors = static_cast<int>(cpu::topology().processors.size());
   for (int threads = 1; threads <= processors && threads <= 8; threads++) check_bound(threads);
   check_shared();
+  check_other_systems();
+  check_hypervisors();
   return wrong > 0;
 }
 
