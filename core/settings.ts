@@ -48,7 +48,7 @@ export const settingsSchema = z.object({
   /** Thresholds of single operations, by op. */
   compareOpThresholds: opThresholdsSchema.optional(),
   python: pythonSettingsSchema.optional(),
-  /** Whether cases of several GPUs are measured at once, with a process for each; absent: side by side. */
+  /** Whether cases of several GPUs are measured at once, with a process for each; absent: in turn (DEFAULT_GPU_ORDER). */
   gpus: z.enum(GPU_ORDERS).optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>

@@ -107,7 +107,11 @@ export function environmentDifferences(places: readonly Place[], used: ReadonlyS
 }
 
 /** Device facts that are readings of a moment, not properties: they differ between any two runs. */
-const READINGS: ReadonlySet<string> = new Set(['Temperature', 'Clock', 'Timestamp period', 'Cost of a compute pass', 'Taken off hot samples for their events', 'Taken off graph samples for their launch'])
+const READINGS: ReadonlySet<string> = new Set([
+  'Temperature', 'Clock', 'Timestamp period', 'Cost of a compute pass', 'Event overhead subtracted (hot)', 'Launch overhead subtracted (graph)',
+  // As earlier versions named these two.
+  'Taken off hot samples for their events', 'Taken off graph samples for their launch',
+])
 
 const sentence = (what: string, a: Place, left: string, b: Place, right: string) =>
   a.name === b.name ? `${what}: ${left} in the baseline, ${right} in the other session.` : `${what}: ${left} in “${a.name}”, ${right} in “${b.name}”.`

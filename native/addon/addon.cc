@@ -44,7 +44,7 @@ Napi::Value parts(const Napi::CallbackInfo& info) {
 #if defined(OPSCOPE_CUDA)
     add("cuda.build", "CUDA kernels", true, "");
 #else
-    add("cuda.build", "CUDA kernels", false, "built without nvcc: install the CUDA toolkit and run npm run build");
+    add("cuda.build", "CUDA kernels", false, "built without CUDA: install the CUDA toolkit, or the headers of CUDA alone, and run npm run setup");
 #endif
     bool any = false;
     std::string reason = "no CUDA device was found";

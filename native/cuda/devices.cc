@@ -168,8 +168,8 @@ DeviceInfo describe_device(int ordinal) {
   const Timer* timer = Timer::known(ordinal);
   device.memory_bytes = room_bytes(static_cast<double>(total), free, holds_context(ordinal), timer ? 0 : static_cast<double>(Timer::flush_bytes(static_cast<int64_t>(l2))));
   if (timer) {
-    facts.emplace_back("Taken off hot samples for their events", number(timer->events_ns() / 1000, 2, "µs"));
-    facts.emplace_back("Taken off graph samples for their launch", number(timer->graph_launch_ns() / 1000, 2, "µs"));
+    facts.emplace_back("Event overhead subtracted (hot)", number(timer->events_ns() / 1000, 2, "µs"));
+    facts.emplace_back("Launch overhead subtracted (graph)", number(timer->graph_launch_ns() / 1000, 2, "µs"));
   }
   if (major < 8) {
     device.available = false;

@@ -108,7 +108,7 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, { ri
         await gpu.device.queue.onSubmittedWorkDone()
       }),
     scan: () =>
-      guarded(gpu, 'searching the output for holes', async () => {
+      guarded(gpu, 'searching the output for unwritten elements', async () => {
         const scans: OutputScan[] = []
         for (const i of outputs.keys()) {
           const used = ring.used()

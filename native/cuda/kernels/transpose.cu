@@ -5,7 +5,7 @@
 //   transpose_2_small, transpose_pairs 32 x 32 elements of 2 bytes; two elements of 2 bytes at a time, where rows and columns are even
 //   transpose_<bytes>_vectors          tiles of 64 x 64 or 128 x 128 in vectors both ways
 //   transpose_tall_<bytes>, _wide_     up to 12 columns or rows; a block's part of the long side passes through shared memory as it lies
-//   transpose_slim_<bytes>, _broad_    up to 96; words of 4 bytes, and rows in shared memory an odd number of elements apart
+//   transpose_slim_<bytes>, _broad_    up to 80 (4 bytes) or 32 (2 bytes), odd numbers up to 128; words of 4 bytes, and rows in shared memory an odd number of elements apart
 #include "common/vec.cuh"
 
 namespace {

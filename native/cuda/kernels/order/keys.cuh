@@ -9,8 +9,6 @@ constexpr int EACH = 8;        // keys of a thread
 
 // A place in shared memory: a gap after every eight keys spreads what threads read together over all banks.
 __device__ __forceinline__ int spread(int i) { return i + i / EACH; }
-// Bytes of shared memory of `keys`.
-constexpr int spread_bytes(int keys) { return (keys + keys / EACH) * 8; }
 
 // The upper half orders as the values do (equal ones, -0 and 0 among them, alike), the lower half is the place in the row: ascending keys are
 // the stable order of the row.
