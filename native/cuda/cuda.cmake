@@ -159,6 +159,14 @@ std::optional<std::string_view> find_source(const std::string& path) {
   add_dependencies(opscope_cuda_plan_test opscope_fake_vendor)
   target_compile_definitions(opscope_cuda_plan_test PRIVATE OPSCOPE_TEST_LIBRARIES="${CMAKE_CURRENT_BINARY_DIR}/test")
 
+  # A case on a driver of our own under the name of NVIDIA's.
+  add_library(opscope_host_driver SHARED EXCLUDE_FROM_ALL ${cuda_dir}/buffers/test/host_driver.cc)
+  set_target_properties(opscope_host_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1 CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/test/case)
+  add_executable(opscope_cuda_case_test EXCLUDE_FROM_ALL ${cuda_dir}/buffers/test/case_test.cc $<TARGET_OBJECTS:opscope_cuda>)
+  target_include_directories(opscope_cuda_case_test PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
+  target_include_directories(opscope_cuda_case_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
+  target_link_libraries(opscope_cuda_case_test PRIVATE opscope_host_driver opscope_library)
+
   # The launches and the timer for other tools to time: scripts/gpu/agreement.sh.
   add_library(opscope_cuda_calls SHARED EXCLUDE_FROM_ALL ${cuda_dir}/tools/shared.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_calls PRIVATE ${cuda_dir} ${cuda_dir}/../addon)

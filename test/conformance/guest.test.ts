@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { STORAGE_TYPES, type StorageType } from '@core/case'
 import { fillWords, type FillSpec } from '@core/values/random'
@@ -10,6 +10,8 @@ import fixture from '../fixtures/random.json'
 const run = promisify(execFile)
 const build = new URL('../../native/build/', import.meta.url).pathname
 const built = existsSync(`${build}build.ninja`)
+/** Its parts that need the headers of CUDA. */
+const withCuda = built && readFileSync(`${build}build.ninja`, 'utf8').includes('opscope_cuda_case_test')
 
 /** Builds a C++ test and gives the lines of it that say that something is wrong; throws when it fails. */
 async function wrongIn(target: string): Promise<string[]> {
@@ -22,6 +24,8 @@ describe.runIf(built)('native code without Node', () => {
   it('times a guest on the CPU through the C functions', async () => expect(await wrongIn('opscope_guest_test')).toEqual([]))
   it('reads counters of energy', async () => expect(await wrongIn('opscope_energy_test')).toEqual([]))
   it('reads clocks, rotations, states and holders without a GPU', async () => expect(await wrongIn('opscope_cuda_test')).toEqual([]))
+
+  it.runIf(withCuda)('finds writes beside tensors and workspaces of a CUDA case, and names kernels that fault, without a GPU', async () => expect(await wrongIn('opscope_cuda_case_test')).toEqual([]), 600_000)
 
   it('treats infinities, NaN and denormals alike on every level of the CPU, binds one thread to a core first, and reads hardware counters', async () => {
     await run('cmake', ['--build', build, '--target', 'opscope_native_test'])

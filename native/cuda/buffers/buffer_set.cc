@@ -10,12 +10,15 @@ BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) 
     if (description.role != Role::in) outputs_.push_back(tensors_.size());
     addresses.push_back(tensors_.emplace_back(description, context_).address());
   }
-  counts_ = DeviceBuffer(static_cast<int64_t>(std::max<size_t>(1, outputs_.size()) * sizeof(ScanCounts)));
   std::vector<Fill> fills;
   for (const auto& description : spec.tensors)
     if (description.role != Role::out) fills.push_back(description.fill);
   fill(fills);
-  if (!plan) return;
+  if (plan) take_plan(spec, plan, addresses, fills);
+  counts_ = DeviceBuffer(static_cast<int64_t>(std::max<size_t>(1, tensors_.size() + workspaces_.size()) * sizeof(ScanCounts)));
+}
+
+void BufferSet::take_plan(const CaseSpec& spec, PlanFunction plan, const std::vector<CUdeviceptr>& addresses, const std::vector<Fill>& fills) {
   Planner planner(spec, context_, addresses);
   plan(planner);
   launches_ = planner.take_launches();
@@ -43,15 +46,21 @@ void BufferSet::poison() const {
 }
 
 std::vector<ScanCounts> BufferSet::scan() const {
-  std::vector<ScanCounts> counts(outputs_.size());
+  std::vector<ScanCounts> counts(tensors_.size() + workspaces_.size());
   check(api().MemsetD8Async(counts_.address(), 0, static_cast<size_t>(counts_.bytes()), context_.stream()), "searching the outputs");
-  for (size_t i = 0; i < outputs_.size(); i++) output(i).scan(counts_.address() + static_cast<CUdeviceptr>(i * sizeof(ScanCounts)));
+  const auto place = [&](size_t i) { return counts_.address() + static_cast<CUdeviceptr>(i * sizeof(ScanCounts)); };
+  for (size_t i = 0; i < tensors_.size(); i++) tensors_[i].scan(place(i));
+  for (size_t i = 0; i < workspaces_.size(); i++) workspaces_[i].scan(place(tensors_.size() + i), context_);
   context_.synchronize("searching the outputs");
   check(api().MemcpyDtoH(counts.data(), counts_.address(), counts.size() * sizeof(ScanCounts)), "searching the outputs");
-  for (size_t i = 0; i < outputs_.size(); i++)
-    if (counts[i].outside > 0)
-      throw Error("kernel-failed", "The kernel wrote outside " + output(i).name() + ": " + std::to_string(counts[i].outside) + " bytes next to it changed.");
-  return counts;
+  for (size_t i = 0; i < counts.size(); i++) {
+    if (counts[i].outside == 0) continue;
+    const std::string where = i < tensors_.size() ? tensors_[i].name() : "workspace " + std::to_string(i - tensors_.size() + 1) + " of " + std::to_string(workspaces_.size());
+    throw Error("kernel-failed", "The kernel wrote outside " + where + ": " + std::to_string(counts[i].outside) + " bytes next to it changed.");
+  }
+  std::vector<ScanCounts> found;
+  for (const size_t i : outputs_) found.push_back(counts[i]);
+  return found;
 }
 
 int64_t BufferSet::tensor_bytes() const {
@@ -63,7 +72,7 @@ int64_t BufferSet::tensor_bytes() const {
 int64_t BufferSet::bytes() const {
   int64_t bytes = 0;
   for (const Tensor& tensor : tensors_) bytes += tensor.allocated_bytes();
-  for (const auto& buffer : workspaces_) bytes += buffer.bytes();
+  for (const auto& buffer : workspaces_) bytes += buffer.allocated_bytes();
   return bytes;
 }
 

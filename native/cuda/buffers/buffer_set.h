@@ -14,11 +14,10 @@ class BufferSet {
   // may run them: libraries choose an algorithm by its time. Throws Error "out-of-memory".
   BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context);
 
-  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor, and the guard
-  // bands of everything that calls write.
+  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor.
   void fill(const std::vector<Fill>& fills) const;
   void poison() const;
-  // Searches every output, and waits. Throws Error "kernel-failed" where something was written beside one.
+  // Searches every output, and waits. Throws Error "kernel-failed" where something was written beside a tensor or a workspace.
   std::vector<ScanCounts> scan() const;
 
   const std::vector<Launch>& launches() const { return launches_; }
@@ -33,13 +32,14 @@ class BufferSet {
   int64_t tensor_bytes() const;
 
  private:
+  void take_plan(const CaseSpec& spec, PlanFunction plan, const std::vector<CUdeviceptr>& addresses, const std::vector<Fill>& fills);
   void write_seed(const std::vector<Fill>& fills) const;
   Context& context_;
   std::vector<Tensor> tensors_;
   std::vector<size_t> outputs_;
-  std::vector<DeviceBuffer> workspaces_;
+  std::vector<GuardedBuffer> workspaces_;
   CUdeviceptr seed_ = 0;  // where kernels read it; 0 where none does
-  DeviceBuffer counts_;
+  DeviceBuffer counts_;  // of each tensor and each workspace
   std::vector<Launch> launches_;
   std::vector<std::string> notes_;
 };

@@ -8,12 +8,6 @@ namespace opscope::cuda {
 
 namespace {
 
-// Kernels may read (never write) up to the end of the last 16-byte vector, so a tensor ends at a boundary of 256 bytes.
-int64_t memory_for(const TensorDesc& tensor) {
-  const int64_t bytes = ceil_div(tensor.elements * static_cast<int64_t>(storage_bytes(tensor.storage)), 256) * 256;
-  return tensor.role == Role::in ? bytes : bytes + 2 * guard_bytes;
-}
-
 Dim3 grid_for(int64_t elements, const Traits& device) { return {std::clamp<int64_t>(ceil_div(elements, 256), 1, device.sm_count * 16)}; }
 
 const char* fill_kernel(Storage storage) {
@@ -41,10 +35,8 @@ uint32_t finite_mask(Storage storage) {
 
 }  // namespace
 
-// What lies behind an input has one value, so that nothing a kernel reads is uninitialized, and what depends on it is found.
-Tensor::Tensor(const TensorDesc& description, Context& context) : description_(description), context_(context), memory_(memory_for(description)) {
-  if (!written() && after() > 0) check(api().MemsetD8Async(address() + static_cast<CUdeviceptr>(bytes()), guard_byte, static_cast<size_t>(after()), context_.stream()), "writing the guard bands");
-}
+Tensor::Tensor(const TensorDesc& description, Context& context)
+    : description_(description), context_(context), memory_(description.elements * static_cast<int64_t>(storage_bytes(description.storage)), context) {}
 
 void Tensor::fill(const Fill& fill) const {
   const bool counted = fill.kind == FillKind::integers || fill.kind == FillKind::permutation;
@@ -54,13 +46,10 @@ void Tensor::fill(const Fill& fill) const {
 }
 
 void Tensor::poison() const {
-  if (!written()) return;
+  if (filled()) return;
   const CUstream stream = context_.stream();
   const auto count = static_cast<size_t>(elements());
   const uint32_t sentinel = sentinel_of(storage());
-  check(api().MemsetD8Async(memory_.address(), guard_byte, static_cast<size_t>(before()), stream), "writing the guard bands");
-  check(api().MemsetD8Async(address() + static_cast<CUdeviceptr>(bytes()), guard_byte, static_cast<size_t>(after()), stream), "writing the guard bands");
-  if (filled()) return;
   const size_t size = storage_bytes(storage());
   check(size == 1   ? api().MemsetD8Async(address(), static_cast<unsigned char>(sentinel), count, stream)
         : size == 2 ? api().MemsetD16Async(address(), static_cast<unsigned short>(sentinel), count, stream)
@@ -69,10 +58,11 @@ void Tensor::poison() const {
 }
 
 void Tensor::scan(CUdeviceptr counts) const {
+  if (!written()) return memory_.scan(counts, context_);
   const ScanRule rule{sentinel_of(storage()), finite_mask(storage()), filled() ? 0 : 1};
   const size_t size = storage_bytes(storage());
   const char* kernel = size == 1 ? "scan_8" : size == 2 ? "scan_16" : "scan_32";
-  Launch(context_.kernel("service", kernel), grid_for(ceil_div(bytes(), 16), context_.traits()), 256, 0, address(), static_cast<long long>(elements()), rule, static_cast<int>(after()), counts)
+  Launch(context_.kernel("service", kernel), grid_for(ceil_div(bytes(), 16), context_.traits()), 256, 0, address(), static_cast<long long>(elements()), rule, static_cast<int>(memory_.after()), counts)
       .enqueue(context_.stream());
 }
 

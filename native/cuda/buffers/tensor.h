@@ -1,20 +1,19 @@
-// One tensor of a case in device memory. Around what calls write lie guard bands, so that a write beyond the end is found.
+// One tensor of a case in device memory.
 #pragma once
 #include <string>
 
-#include "../device/service.h"
-#include "../driver/context.h"
+#include "guarded.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
 
 class Tensor {
  public:
-  // Takes the memory; an input is not filled yet. Throws Error "out-of-memory".
+  // Takes the memory, with guard bands; an input is not filled yet. Throws Error "out-of-memory".
   Tensor(const TensorDesc& description, Context& context);
 
-  // These queue on the context's stream: the rule in core/random.ts; the sentinel (`out` tensors only) and the guard bands;
-  // a search of the whole tensor and its guard bands, which adds to `counts` on the device.
+  // These queue on the context's stream: the rule in core/random.ts; the sentinel (`out` tensors only); a search of
+  // the guard bands and, where calls write the tensor, of the whole tensor, which adds to `counts` on the device.
   void fill(const Fill& fill) const;
   void poison() const;
   void scan(CUdeviceptr counts) const;
@@ -25,18 +24,15 @@ class Tensor {
   bool filled() const { return description_.role != Role::out; }
   bool written() const { return description_.role != Role::in; }
   // Aligned to 256 bytes.
-  CUdeviceptr address() const { return memory_.address() + static_cast<CUdeviceptr>(before()); }
+  CUdeviceptr address() const { return memory_.address(); }
   // Of the tensor / of the memory taken for it.
   int64_t bytes() const { return elements() * static_cast<int64_t>(storage_bytes(storage())); }
-  int64_t allocated_bytes() const { return memory_.bytes(); }
+  int64_t allocated_bytes() const { return memory_.allocated_bytes(); }
 
  private:
-  int64_t before() const { return written() ? guard_bytes : 0; }
-  int64_t after() const { return memory_.bytes() - before() - bytes(); }
-
   TensorDesc description_;
   Context& context_;
-  DeviceBuffer memory_;
+  GuardedBuffer memory_;
 };
 
 }  // namespace opscope::cuda

@@ -1,4 +1,4 @@
-// Kernels that serve the measuring itself: fill, scan of an output, and those that hold and settle a stream.
+// Kernels that serve the measuring itself: fill, scan of an output and of guard bands, and those that hold and settle a stream.
 #include "service.h"
 
 #include <cuda_bf16.h>
@@ -86,6 +86,14 @@ __device__ __forceinline__ void add_up(unsigned mine, unsigned long long* total)
   if (mine && threadIdx.x % 32 == 0) atomicAdd(total, static_cast<unsigned long long>(mine));
 }
 
+// Changed bytes of the guard bands: `guard_bytes` before `begin`, and `after` bytes from `end`; this thread looks at every `step`th from `first`.
+__device__ __forceinline__ unsigned changed_bands(const unsigned char* begin, const unsigned char* end, int after, long long first, long long step) {
+  unsigned changed = 0;
+  for (long long i = first; i < opscope::cuda::guard_bytes; i += step) changed += begin[-1 - i] != opscope::cuda::guard_byte;
+  for (long long i = first; i < after; i += step) changed += end[i] != opscope::cuda::guard_byte;
+  return changed;
+}
+
 // Looks at n elements of sizeof(W) bytes from a 16-byte boundary, and at the guard bands: `guard_bytes` before them, and
 // `after` bytes behind the last.
 template <class W>
@@ -93,7 +101,7 @@ __device__ __forceinline__ void scan(const W* data, long long n, ScanRule rule, 
   constexpr int L = 16 / sizeof(W), per_word = 4 / sizeof(W);
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x, first = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const long long vectors = n / L;
-  unsigned unwritten = 0, non_finite = 0, outside = 0;
+  unsigned unwritten = 0, non_finite = 0;
   const uint4* v = reinterpret_cast<const uint4*>(data);
   for (long long i = first; i < vectors; i += step) {
     const uint4 x = __ldcs(v + i);
@@ -104,10 +112,7 @@ __device__ __forceinline__ void scan(const W* data, long long n, ScanRule rule, 
       for (int j = 0; j < per_word; j++) look_at<W>(static_cast<W>(words[w] >> (j * 8 * static_cast<int>(sizeof(W)) % 32)), rule, unwritten, non_finite);
   }
   for (long long i = vectors * L + first; i < n; i += step) look_at<W>(data[i], rule, unwritten, non_finite);
-  const unsigned char* begin = reinterpret_cast<const unsigned char*>(data);
-  const unsigned char* end = reinterpret_cast<const unsigned char*>(data + n);
-  for (long long i = first; i < opscope::cuda::guard_bytes; i += step) outside += begin[-1 - i] != opscope::cuda::guard_byte;
-  for (long long i = first; i < after; i += step) outside += end[i] != opscope::cuda::guard_byte;
+  const unsigned outside = changed_bands(reinterpret_cast<const unsigned char*>(data), reinterpret_cast<const unsigned char*>(data + n), after, first, step);
   __syncwarp();
   add_up(unwritten, &counts->unwritten);
   add_up(non_finite, &counts->non_finite);
@@ -139,6 +144,13 @@ FILL(u8, uint8_t)
 SCAN(8)
 SCAN(16)
 SCAN(32)
+
+// The guard bands alone, around `bytes` that may be anything. One block.
+extern "C" __global__ void __launch_bounds__(256) scan_bands(const unsigned char* data, long long bytes, int after, ScanCounts* counts) {
+  const unsigned outside = changed_bands(data, data + bytes, after, threadIdx.x, blockDim.x);
+  __syncwarp();
+  add_up(outside, &counts->outside);
+}
 
 // Holds the stream until the host writes `ticket` to flags[0], so that what is queued behind it starts without host gaps.
 // Gives up after limit_ns and says so in flags[1]: a host that dies or a full queue must not hang the GPU.

@@ -23,7 +23,7 @@ struct ScanCounts {
   unsigned long long unwritten, non_finite, outside;
 };
 
-// Bytes around an output that nobody may write, and what they hold.
+// Bytes around a tensor or a workspace that nobody may write, and what they hold.
 constexpr int guard_bytes = 1024;
 constexpr unsigned char guard_byte = 0xb5;
 

@@ -33,7 +33,7 @@ void check_shape(const CaseSpec& spec, const OpKernels& op) {
     refuse("expected " + counts + " dims, received " + std::to_string(spec.dims.size()));
   }
   if (spec.scalars.size() != op.scalars) refuse("expected " + std::to_string(op.scalars) + " scalars, received " + std::to_string(spec.scalars.size()));
-  // Kernels index rows and columns with 32 bits; a list of elements (dims of one or two) may be longer.
+  // What the kernels of an operation cannot index with 32 bits, its plan refuses.
   double product = 1;
   for (const int64_t d : spec.dims) {
     if (d < 0 || d > MAX_ELEMENTS) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
@@ -157,7 +157,7 @@ CUfunction Planner::kernel_in(const std::string& module, const std::string& name
 }
 
 CUdeviceptr Planner::workspace(int64_t bytes) {
-  auto& buffer = workspaces_.emplace_back(bytes);
+  auto& buffer = workspaces_.emplace_back(bytes, context_);
   check(api().MemsetD8Async(buffer.address(), 0, static_cast<size_t>(bytes), context_.stream()), "clearing the workspace");
   return buffer.address();
 }

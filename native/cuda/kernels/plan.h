@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../buffers/guarded.h"
 #include "../driver/context.h"
 #include "prepared.h"
 
@@ -90,7 +91,7 @@ class Planner {
   CUfunction kernel(const std::string& name, unsigned shared_bytes = 0) const { return kernel_in(spec.op, name, shared_bytes); }
   // A kernel of another .cu file, for ops with several and for tables.
   CUfunction kernel_in(const std::string& module, const std::string& name, unsigned shared_bytes = 0) const;
-  // Zeroed once, when the case is opened. Kernels leave counters at zero for the next launch.
+  // Zeroed once, when the case is opened, with guard bands around it. Kernels leave counters at zero for the next launch.
   CUdeviceptr workspace(int64_t bytes);
   // Where the seed of the inputs lies, a uint32 that is written each time that they are filled: for ops that draw random numbers.
   CUdeviceptr seed();
@@ -109,14 +110,14 @@ class Planner {
 
   std::vector<std::string> take_notes() { return std::move(notes_); }
   std::vector<Launch> take_launches() { return std::move(launches_); }
-  std::vector<DeviceBuffer> take_workspaces() { return std::move(workspaces_); }
+  std::vector<GuardedBuffer> take_workspaces() { return std::move(workspaces_); }
 
  private:
   Context& context_;
   std::vector<CUdeviceptr> inputs_, outputs_;
   CUdeviceptr seed_ = 0;
   std::vector<Launch> launches_;
-  std::vector<DeviceBuffer> workspaces_;
+  std::vector<GuardedBuffer> workspaces_;
   std::vector<std::string> notes_;
 };
 
