@@ -172,8 +172,8 @@ export function largestLaunch(launches: readonly KernelLaunch[] | undefined): Ke
 
 /** What the processor counted of one call in user space, by perf_event_open; absent where it has no such counter. */
 export const callCountersSchema = z.object({
-  /** Why nothing was counted, in one sentence. */
-  reason: z.string().max(400).optional(),
+  /** Why nothing was counted, or which counters are absent and why, in one sentence. */
+  reason: z.string().max(1000).optional(),
   instructions: z.number().nonnegative().optional(),
   cycles: z.number().nonnegative().optional(),
   /** Reads of the first data cache and how many of them missed; of the last cache likewise. */

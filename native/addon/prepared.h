@@ -136,7 +136,7 @@ struct LaunchInfo {
   double waves = -1;              // blocks of the grid by those that fit on the device at a time
 };
 
-// What the processor counted of one call in user space; -1: not counted. `reason`: why nothing was.
+// What the processor counted of one call in user space; -1: not counted. `reason`: why nothing was, or which counters are absent and why.
 struct CallCounts {
   std::string reason;
   double instructions = -1, cycles = -1, l1_reads = -1, l1_misses = -1, llc_reads = -1, llc_misses = -1;

@@ -64,11 +64,30 @@ const PerfEvents* events = &SYSTEM;
 
 int open_event(const Event& event, int leader) { return events->open(event.type, event.config, leader); }
 
-// -1 where the event did not count all of the time: a scaled figure would be a guess.
-double read_event(int file) {
+// -1, and an entry of `gaps`, where the event did not count all of the time: a scaled figure would be a guess.
+double read_event(int file, int error, const char* name, std::vector<std::string>& gaps) {
   uint64_t values[3] = {};
-  if (file < 0 || !events->read(file, values)) return -1;
-  return values[1] > 0 && values[1] == values[2] ? static_cast<double>(values[0]) : -1;
+  const auto absent = [&](const std::string& why) {
+    gaps.push_back(std::string(name) + " (" + why + ")");
+    return -1.0;
+  };
+  if (file < 0) return absent(error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == EINVAL ? "the processor has no such counter" : std::strerror(error));
+  if (!events->read(file, values)) return absent("its counter could not be read");
+  if (values[1] == 0 || values[2] == 0) return absent("its counter did not run");
+  if (values[1] == values[2]) return static_cast<double>(values[0]);
+  return absent("other programs had its counter for " + std::to_string(100 - 100 * values[2] / values[1]) + " % of the time");
+}
+
+struct Names {
+  const char *first, *second;
+};
+
+Names names_of(CounterGroup group) {
+  switch (group) {
+    case CounterGroup::instructions: return {"instructions", "cycles"};
+    case CounterGroup::l1: return {"L1 data cache reads", "L1 data cache misses"};
+    default: return {"last-level cache reads", "last-level cache misses"};
+  }
 }
 
 }  // namespace
@@ -109,8 +128,12 @@ std::string no_counters_reason() {
 Counters::Counters(CounterGroup group) : group_(group) {
   const Pair pair = events_of(group);
   first_ = open_event(pair.first, -1);
-  if (first_ < 0) return;
+  if (first_ < 0) {
+    first_error_ = second_error_ = errno;
+    return;
+  }
   second_ = open_event(pair.second, first_);
+  if (second_ < 0) second_error_ = errno;
   events->start(first_);
 }
 
@@ -121,7 +144,8 @@ Counters::~Counters() {
 
 void Counters::read(Counts& counts) {
   if (first_ >= 0) events->stop(first_);
-  const double first = read_event(first_), second = read_event(second_);
+  const Names names = names_of(group_);
+  const double first = read_event(first_, first_error_, names.first, counts.gaps), second = read_event(second_, second_error_, names.second, counts.gaps);
   if (group_ == CounterGroup::instructions) counts.instructions = first, counts.cycles = second;
   else if (group_ == CounterGroup::l1) counts.l1_reads = first, counts.l1_misses = second;
   else counts.llc_reads = first, counts.llc_misses = second;

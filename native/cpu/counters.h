@@ -2,12 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace opscope::cpu {
 
 // What the processor counted in user space; -1 where it has no such counter, or others took its place.
 struct Counts {
   double instructions = -1, cycles = -1, l1_reads = -1, l1_misses = -1, llc_reads = -1, llc_misses = -1;
+  std::vector<std::string> gaps;  // a counter that is absent, and why
 };
 
 // The system's events (perf_event_open). A test puts another one in its place.
@@ -40,6 +42,7 @@ class Counters {
  private:
   const CounterGroup group_;
   int first_ = -1, second_ = -1;
+  int first_error_ = 0, second_error_ = 0;  // errno of an event that could not be opened
 };
 
 }  // namespace opscope::cpu

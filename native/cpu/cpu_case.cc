@@ -269,11 +269,13 @@ CallCounts CpuCase::count(Mode mode, int calls) {
           } else {
             evict(*team_, regions);
           }
+          one = {};
           Counters counters(group);
           call(1);
           counters.read(one);
         }
       }
+      sums.gaps.insert(sums.gaps.end(), one.gaps.begin(), one.gaps.end());
       if (group == CounterGroup::instructions) sums.instructions = one.instructions, sums.cycles = one.cycles;
       else if (group == CounterGroup::l1) sums.l1_reads = one.l1_reads, sums.l1_misses = one.l1_misses;
       else sums.llc_reads = one.llc_reads, sums.llc_misses = one.llc_misses;
@@ -286,6 +288,7 @@ CallCounts CpuCase::count(Mode mode, int calls) {
   counted.l1_misses = per_call(sums.l1_misses);
   counted.llc_reads = per_call(sums.llc_reads);
   counted.llc_misses = per_call(sums.llc_misses);
+  for (const std::string& gap : sums.gaps) counted.reason += (counted.reason.empty() ? "Not counted: " : ", ") + gap;
   return counted;
 }
 

@@ -100,6 +100,7 @@ void check_missing() {
   expect(counts.l1_reads == 500 && counts.l1_misses == -1, "an event that the processor lacks is absent, the other one of its group is there");
   expect(counts.llc_reads == -1 && counts.llc_misses == 2, "an event that did not count all of the time is absent");
   expect(counts.instructions == 3000, "the other events stay");
+  expect(counts.reason == "Not counted: L1 data cache misses (the processor has no such counter), last-level cache reads (other programs had its counter for 60 % of the time)", "each absent counter has its reason: " + counts.reason);
 }
 
 void check_absent() {

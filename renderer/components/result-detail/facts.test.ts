@@ -75,6 +75,7 @@ describe('hardware counters', () => {
       { name: 'Instructions', value: expect.stringMatching(/^3\S* per call$/) }, { name: 'Cycles', value: expect.stringMatching(/^1\.5\S* per call$/) }, { name: 'Instructions per cycle', value: '2.00' }, { name: 'L1 data cache hits', value: expect.stringMatching(/^95\S* % of 1\S* reads$/) },
     ])
     expect(counterFacts({ counters: { reason: 'This machine offers no hardware counters, as is usual of virtual machines.' } })).toEqual([{ name: 'Unavailable', value: expect.stringContaining('virtual machines') }])
+    expect(counterFacts({ counters: { cycles: 1500, reason: 'Not counted: instructions (the processor has no such counter)' } })).toEqual([{ name: 'Incomplete', value: expect.stringContaining('instructions') }, { name: 'Cycles', value: expect.anything() }])
     expect(counterFacts({})).toEqual([])
   })
 })

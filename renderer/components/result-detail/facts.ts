@@ -160,7 +160,7 @@ export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesN
   ]
 }
 
-/** What the processor counted of a call; why it did not; empty where nothing was asked of it. */
+/** What the processor counted of a call; which counters are absent and why; empty where nothing was asked of it. */
 export function counterFacts({ counters }: Pick<Result, 'counters'>): Fact[] {
   if (!counters) return []
   const { instructions, cycles, l1Reads, l1Misses, llcReads, llcMisses } = counters
@@ -169,7 +169,7 @@ export function counterFacts({ counters }: Pick<Result, 'counters'>): Fact[] {
     return fact(name, hits === undefined ? undefined : `${formatPercent(hits)} of ${formatCount(reads!)} reads`)
   }
   return [
-    ...fact('Unavailable', counters.reason),
+    ...fact(Object.keys(counters).length > 1 ? 'Incomplete' : 'Unavailable', counters.reason),
     ...fact('Instructions', instructions === undefined ? undefined : `${formatCount(instructions)} per call`),
     ...fact('Cycles', cycles === undefined ? undefined : `${formatCount(cycles)} per call`),
     ...fact('Instructions per cycle', instructions === undefined || !cycles ? undefined : localNumber((instructions / cycles).toFixed(2))),
