@@ -36,8 +36,8 @@ export interface MeasureRequest {
   criterion?: StoppingCriterion
   /** Seed of the inputs as they are now, where it is known: they are filled anew unless it is the one to verify with. */
   filledSeed?: number
-  /** What earlier measurements of this very `prepared` have shown; learns from this one. */
-  familiar?: CaseWarmState
+  /** What earlier measurements of this very `prepared` have shown; this one adds to it. */
+  warmState?: CaseWarmState
   /** Threads that compare the outputs with their references; default: the calling one. */
   pool?: VerifyPool
   /** Idle power of devices, kept between cases of a process. */
@@ -98,7 +98,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   }
 
   const verifier = (seed: number) => createVerifier(op, c, seed, settings.verifyWork, { ...(request.pool ? { pool: request.pool } : {}), ...(request.sampleSeed === undefined ? {} : { sampleSeed: request.sampleSeed }) })
-  const known = request.familiar?.for(settings)
+  const known = request.warmState?.for(settings)
   let runSeconds = 0
   if (known) result.verification = known.verification
   else {
@@ -116,7 +116,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   }
 
   report('warming up')
-  const sample = createSampler(prepared, now, signal, request.familiar?.tempo)
+  const sample = createSampler(prepared, now, signal, request.warmState?.tempo)
   const frame = timeFrame(settings)
   const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now, ...(known ? { from: known.pace } : {}) })
 
@@ -139,7 +139,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   record(result, collected, pace, prepared)
   if (!result.verificationAfter.ok) return refused(result, result.verificationAfter, 'After timing: ')
   if (!result.verification.ok) return refused(result, result.verification)
-  request.familiar?.learn(settings, result.verification, pace)
+  request.warmState?.learn(settings, result.verification, pace)
   if (settings.energy) {
     const measured = await measureEnergy({
       prepared, callNs: result.summary!.medianNs, idle: request.idlePower ?? new Map<string, number>(), device: `${c.backend}/${c.device}`, now, ...(signal ? { signal } : {}),

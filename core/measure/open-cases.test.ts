@@ -50,5 +50,5 @@ test('a case that failed is closed, and the next block of it starts from nothing
   const { block, closed } = bed()
   const first = await block('wrong', { ms: 500, well: false, holdsProcess: true })
   expect(closed).toEqual(['wrong'])
-  expect((await block('wrong', { holdsProcess: true })).familiar).not.toBe(first.familiar)
+  expect((await block('wrong', { holdsProcess: true })).warmState).not.toBe(first.warmState)
 })

@@ -17,7 +17,7 @@ const MAX_KNOWN = 1000
 export interface OpenCase {
   prepared: PreparedCase
   /** Goes with the case for as long as it is open. */
-  familiar: CaseWarmState
+  warmState: CaseWarmState
   /** False where it was measured before and holds the inputs of that time. */
   fresh: boolean
   /** What opening it took; only of blocks. */
@@ -31,7 +31,7 @@ export interface OpenCase {
  */
 export class OpenCases {
   /** By case identity, the one used last at the end. */
-  readonly #kept = new Map<string, Pick<OpenCase, 'prepared' | 'familiar'>>()
+  readonly #kept = new Map<string, Pick<OpenCase, 'prepared' | 'warmState'>>()
   /** What blocks have shown of cases whose rounds are in progress, by case identity. */
   readonly #known = new Map<string, CaseWarmState>()
 
@@ -59,14 +59,14 @@ export class OpenCases {
 
   /** The case of this identity for one block of its rounds. */
   async takeBlock(id: string, now: () => number, open: () => Promise<PreparedCase>): Promise<OpenCase> {
-    const familiar = this.#known.get(id) ?? new CaseWarmState()
+    const warmState = this.#known.get(id) ?? new CaseWarmState()
     const kept = this.#kept.get(id)
     if (kept) {
       this.#kept.delete(id)
       return { ...kept, fresh: false, openMs: Infinity }
     }
     const from = now()
-    const opening = async () => ({ prepared: await open(), familiar, fresh: true, openMs: now() - from })
+    const opening = async () => ({ prepared: await open(), warmState, fresh: true, openMs: now() - from })
     try {
       return await opening()
     } catch (error) {
@@ -77,23 +77,23 @@ export class OpenCases {
   }
 
   /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. `holdsProcess`: while it is open, other cases need a process of their own. */
-  async giveBlockBack(id: string, { prepared, familiar, openMs = 0 }: OpenCase, well: boolean, holdsProcess = false): Promise<void> {
+  async giveBlockBack(id: string, { prepared, warmState, openMs = 0 }: OpenCase, well: boolean, holdsProcess = false): Promise<void> {
     const reopens = holdsProcess ? !this.#known.has(id) || openMs < REOPEN_PROCESS_MS : openMs < REOPEN_MS
     this.#known.delete(id)
-    if (well) this.#known.set(id, familiar)
+    if (well) this.#known.set(id, warmState)
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_KNOWN) break
       this.#known.delete(oldest)
     }
     if (!well || reopens || this.#kept.has(id)) return close(prepared)
-    this.#kept.set(id, { prepared, familiar })
+    this.#kept.set(id, { prepared, warmState })
     const bytes = () => [...this.#kept.values()].reduce((sum, kept) => sum + kept.prepared.memory().caseBytes, 0)
     while (this.#kept.size > 0 && bytes() > MAX_OPEN_BYTES) await this.shrink(this.#kept.size - 1)
   }
 
   /** Takes a case back after its measurement; one that is not to be kept is closed. */
-  async giveBack(id: string, { prepared, familiar }: OpenCase, keep: boolean): Promise<void> {
-    if (keep) this.#kept.set(id, { prepared, familiar })
+  async giveBack(id: string, { prepared, warmState }: OpenCase, keep: boolean): Promise<void> {
+    if (keep) this.#kept.set(id, { prepared, warmState })
     else await close(prepared)
   }
 
@@ -107,7 +107,7 @@ export class OpenCases {
   }
 }
 
-const opened = (prepared: PreparedCase): OpenCase => ({ prepared, familiar: new CaseWarmState(), fresh: true })
+const opened = (prepared: PreparedCase): OpenCase => ({ prepared, warmState: new CaseWarmState(), fresh: true })
 
 /** A device that was lost may refuse this too; the case's own ending is what counts. */
 const close = (prepared: PreparedCase) => prepared.dispose().catch(() => undefined)

@@ -19,7 +19,7 @@ export interface RoundMember {
   case: BenchmarkCase
   prepared: PreparedCase
   /** What earlier passes have shown of it. */
-  familiar: CaseWarmState
+  warmState: CaseWarmState
   resultId: string
   /** What opening it took. */
   openingMs: number
@@ -59,9 +59,9 @@ export async function measureRounds(members: readonly RoundMember[], request: Ro
   const { settings, now, signal, onProgress } = request
   const results = new Map<RoundMember, Result>()
   for (const member of members) {
-    if (member.familiar.for(roundSettings(settings, true))) continue
-    const { familiar: _, ...parts } = member
-    const result = await measureCase({ ...parts, settings: roundSettings(settings, true), now, signal, familiar: member.familiar, onProgress, ...verifying(request) })
+    if (member.warmState.for(roundSettings(settings, true))) continue
+    const { warmState: _, ...parts } = member
+    const result = await measureCase({ ...parts, settings: roundSettings(settings, true), now, signal, warmState: member.warmState, onProgress, ...verifying(request) })
     results.set(member, result)
     if (result.status !== 'ok') return [result]
   }
@@ -119,8 +119,8 @@ class Turns {
     private readonly first: Result | undefined,
   ) {
     this.wallMs = member.openingMs + (first?.wallMs ?? 0)
-    this.#pace = member.familiar.for(roundSettings(request.settings, true))!.pace
-    this.#sample = createSampler(member.prepared, request.now, request.signal, member.familiar.tempo)
+    this.#pace = member.warmState.for(roundSettings(request.settings, true))!.pace
+    this.#sample = createSampler(member.prepared, request.now, request.signal, member.warmState.tempo)
     const { mode } = member.case
     const seconds = Math.max(this.#pace.wallSecondsPerSample, 1e-7)
     this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / seconds)))
@@ -182,8 +182,8 @@ class Turns {
   }
 
   result(): Result {
-    const { member: { op, case: c, prepared, resultId, familiar }, request: { settings } } = this
-    const known = familiar.for(roundSettings(settings, true))!
+    const { member: { op, case: c, prepared, resultId, warmState }, request: { settings } } = this
+    const known = warmState.for(roundSettings(settings, true))!
     const after = this.#after!
     const { summary: _summary, labels: _labels, deviceStates: _states, probesNs: _probes, grade: _grade, gradeReasons: _reasons, converged: _converged, stopReason: _stop, message: _message, ...first } = this.first ?? {}
     const result: Result = {

@@ -148,9 +148,9 @@ async function measureOne({ backends, cases, link, now, idlePower, pool }: Conte
     const seed = round && cases.knows(identity, settings) ? settings.seed : firstSeed(settings.seed)
     const open = () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 }))
     taken = round ? await cases.takeBlock(identity, now, open) : await cases.take(identity, keep, open)
-    const { prepared, familiar, fresh } = taken
+    const { prepared, warmState, fresh } = taken
     result = await measureCase({
-      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, idlePower, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
+      op, case: c, prepared, settings, now, startedMs, signal, resultId, warmState, idlePower, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
       onProgress: (progress) => link.send({ type: 'progress', id, ...progress }),
     })
   } catch (error) {

@@ -9,7 +9,7 @@
 #include "evict.h"
 #include "fill.h"
 #include "topology.h"
-#include "witness.h"
+#include "speed_probe.h"
 
 namespace opscope::cpu {
 
@@ -207,11 +207,11 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
   const ClockCost& cost = clock_cost();
   // What reading the clock and asking for the calls cost is not the calls'.
   const double beyond_ns = cost.read_ns + (rotated ? calls : 1) * calls_->overhead_ns();
-  Witness witness(*team_, alone ? Witness::Of::calling_thread : Witness::Of::team);
+  SpeedProbe probe(*team_, alone ? SpeedProbe::Of::calling_thread : SpeedProbe::Of::team);
   std::vector<Region> regions = (*sets_)[current_].regions();
   if (scratch_->bytes() > 0) regions.push_back({scratch_->data(), scratch_->bytes()});
   const auto empty_caches = [&] { evict(*team_, regions); };
-  double before = cold ? 0 : witness.probe();
+  double before = cold ? 0 : probe.take_ns();
   for (int s = 0; s < count; s++) {
     if (cold) {
       if (alone) {
@@ -220,7 +220,7 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
       } else {
         empty_caches();
       }
-      before = witness.probe();
+      before = probe.take_ns();
     }
     const int64_t start = now_ns();
     if (rotated) {
@@ -234,11 +234,11 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
     const int64_t end = now_ns();
     // Nothing shorter than a tick can be told.
     batch.ns.push_back(std::max(static_cast<double>(end - start) - beyond_ns, cost.tick_ns) / calls);
-    const double after = witness.probe();
+    const double after = probe.take_ns();
     batch.probe_ns.push_back(std::max(before, after));
     before = after;
   }
-  witness.report(batch);
+  probe.report(batch);
 }
 
 CallCounts CpuCase::count(Mode mode, int calls) {

@@ -8,7 +8,7 @@ import { shortBlocks } from './proof/interleaved'
 
 /** Different cases of a self-check. */
 const CASES = 12
-/** The first block of a case opens it, the second is the first of a familiar one. */
+/** The first block of a case opens it, the second is the first of a case that was measured before. */
 const OPENING = 2
 
 interface Block {

@@ -154,8 +154,8 @@ export async function createClock(gpu: Gpu, options: ClockOptions = {}): Promise
   const written = seen.marks.filter((mark) => mark !== undefined)
   const quantized = isQuantized(written)
   // A processor that plays a device has other work than to keep itself awake.
-  const stirrer = gpu.software || quantized ? undefined : await createBackgroundLoad(gpu, marks)
-  await stirrer?.wake()
+  const backgroundLoad = gpu.software || quantized ? undefined : await createBackgroundLoad(gpu, marks)
+  await backgroundLoad?.wake()
   const cache = await findLastLevel(gpu, quantized ? undefined : marks, options)
   const flush = await createFlush(gpu, cache.bytes)
   return {
@@ -165,6 +165,6 @@ export async function createClock(gpu: Gpu, options: ClockOptions = {}): Promise
     passCostNs: quantized ? undefined : passCost(seen.passNs),
     cache,
     flushBytes: flush.bytes,
-    forCase: (calls) => timestampTimer(gpu, marks, calls, flush, stirrer),
+    forCase: (calls) => timestampTimer(gpu, marks, calls, flush, backgroundLoad),
   }
 }

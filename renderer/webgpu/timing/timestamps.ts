@@ -11,8 +11,8 @@ const SAMPLES_PER_SUBMISSION = MAX_MARKS / 4
 
 const sumOf = (passNs: readonly PassNs[]): number => passNs.reduce<number>((sum, ns) => sum + (ns ?? 0), 0)
 
-/** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own; `stirrer` keeps a real device from resting in between. */
-export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush, stirrer: BackgroundLoad | undefined): CaseTimer {
+/** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own; `backgroundLoad` keeps a real device from resting in between. */
+export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush, backgroundLoad: BackgroundLoad | undefined): CaseTimer {
   /** What was seen last, to size submissions; a first submission has one sample. */
   let nsPerCall: number | undefined
   let nsPerCold: number | undefined
@@ -28,7 +28,7 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
     }
     // With more behind it on its way the device does not rest.
     const alone = count >= left || !Number.isFinite(ns)
-    return { samples: count, ns, taken: lane.submit(encoder, count * passes.length, alone ? stirrer?.bridge : undefined).then((found) => read(passTimes(found))) }
+    return { samples: count, ns, taken: lane.submit(encoder, count * passes.length, alone ? backgroundLoad?.bridge : undefined).then((found) => read(passTimes(found))) }
   }
 
   function pairs(left: number, each: number): Flight<PassPair> {
@@ -48,7 +48,7 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
   }
 
   const awake = async <T>(count: number, next: (left: number) => Flight<T>): Promise<T[]> => {
-    await stirrer?.wake()
+    await backgroundLoad?.wake()
     return fly(count, next)
   }
 

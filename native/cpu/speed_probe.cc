@@ -1,4 +1,4 @@
-#include "witness.h"
+#include "speed_probe.h"
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ constexpr size_t GROUP = 32;
 class Best {
  public:
   // Adds readings and gives the best so far; NaN before the first full group.
-  double add(Witness::Of of, int threads, const std::vector<double>& readings) {
+  double add(SpeedProbe::Of of, int threads, const std::vector<double>& readings) {
     const std::lock_guard lock(mutex_);
     Seen& seen = seen_[{of, threads}];
     for (const double ns : readings) {
@@ -53,7 +53,7 @@ class Best {
     double best_ns = std::numeric_limits<double>::quiet_NaN();
   };
   std::mutex mutex_;
-  std::map<std::pair<Witness::Of, int>, Seen> seen_;
+  std::map<std::pair<SpeedProbe::Of, int>, Seen> seen_;
 };
 
 Best best;
@@ -89,9 +89,9 @@ double stolen_ms(int threads) {
 
 }  // namespace
 
-Witness::Witness(Team& team, Of of) : team_(team), of_(of), times_(static_cast<size_t>(team.size())), switches_(switches()), stolen_ms_(stolen_ms(team.size())) {}
+SpeedProbe::SpeedProbe(Team& team, Of of) : team_(team), of_(of), times_(static_cast<size_t>(team.size())), switches_(switches()), stolen_ms_(stolen_ms(team.size())) {}
 
-double Witness::probe() {
+double SpeedProbe::take_ns() {
   if (of_ == Of::calling_thread || team_.size() == 1 || static_cast<size_t>(team_.size()) > topology().processors.size()) return probe_ns();
   struct Together {
     Team& team;
@@ -107,12 +107,12 @@ double Witness::probe() {
   return *std::max_element(times_.begin(), times_.end());
 }
 
-bool Witness::comparable() const {
+bool SpeedProbe::comparable() const {
   const size_t threads = static_cast<size_t>(team_.size());
   return threads <= (of_ == Of::team ? topology().processors.size() : static_cast<size_t>(topology().physical));
 }
 
-int64_t Witness::switches() {
+int64_t SpeedProbe::switches() {
 #if defined(__linux__)
   if (of_ == Of::calling_thread) {
     rusage usage{};
@@ -131,7 +131,7 @@ int64_t Witness::switches() {
 #endif
 }
 
-void Witness::report(SampleBatch& batch) {
+void SpeedProbe::report(SampleBatch& batch) {
   DeviceState& state = batch.state;
   if (comparable()) state.probe_best_ns = best.add(of_, team_.size(), batch.probe_ns);
   const int64_t now = switches();

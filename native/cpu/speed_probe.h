@@ -9,17 +9,17 @@
 namespace opscope::cpu {
 
 // All methods on the thread that takes the samples.
-class Witness {
+class SpeedProbe {
  public:
   // Whom it watches: the threads of the team, from the leading one; or the thread that calls a guest, whose own threads
   // are not known, and with it, for what the system counts, the whole process.
   enum class Of { team, calling_thread };
-  Witness(Team& team, Of of);
+  SpeedProbe(Team& team, Of of);
 
   // Time in ns of the fixed work of probe.h, run by every thread of the team at once: that of the slowest. A team larger
   // than the processors runs it on the leading thread alone, for waiting for a turn is no slowness; nor is what threads of a
   // guest's do that still spin after a call.
-  double probe();
+  double take_ns();
 
   // Adds what happened since construction, and the best probe that this process has seen, those of the batch included, to
   // the state of the batch; what cannot be read stays absent.
