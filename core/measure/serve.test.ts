@@ -9,6 +9,10 @@ import { PRESETS } from './settings'
 const settings = { ...PRESETS.quick, minSeconds: 0.001, maxSeconds: 0.05, maxWarmupSeconds: 0.001 }
 const add: BenchmarkCase = { op: 'add', params: { n: 1000 }, dtype: 'f32', backend: 'memory', impl: 'js', device: 'memory', mode: 'hot' }
 
+/** A clock that goes on by 10 us each time it is read: what a loaded machine takes away must not decide what is opened again or how many bursts there are. */
+let clockMs = 0
+const now = () => (clockMs += 0.01)
+
 /** An honest backend in plain memory: enough to drive the protocol. */
 function memoryBackend(log: string[], sampleNs = 1000, onSample: (impl: string, count: number) => void = () => undefined, state: () => DeviceState = () => ({})): Backend {
   const open = async (problem: Problem): Promise<PreparedCase> => {
@@ -54,7 +58,7 @@ function host(backends: readonly Backend[], refuses: (message: FromHost) => bool
     messages.push(fromHostSchema.parse(structuredClone(message)))
     for (const entry of waiting.filter((w) => w.test(message))) entry.resolve(message)
   }
-  serve(backends, { send, onMessage: (listener) => void (deliver = listener) }, { onFault: (reason) => faults.push(reason) })
+  serve(backends, { send, onMessage: (listener) => void (deliver = listener) }, { onFault: (reason) => faults.push(reason), now })
   const wait = (test: (m: FromHost) => boolean) => {
     const already = messages.find(test)
     return already ? Promise.resolve(already) : new Promise<FromHost>((resolve) => waiting.push({ test, resolve }))
@@ -164,7 +168,7 @@ describe('a pass of rounds', () => {
 test('a case that takes long to open stays open between blocks, until a case that is measured by itself', async () => {
   const log: string[] = []
   const memory = memoryBackend(log)
-  const slow: Backend = { ...memory, open: async (problem) => (await new Promise((done) => setTimeout(done, 30)), memory.open(problem)) }
+  const slow: Backend = { ...memory, open: (problem) => ((clockMs += 30), memory.open(problem)) }
   const h = host([slow])
   for (const id of [1, 2]) h.deliver({ type: 'measure', id, case: add, settings, resultId: String(id), round: true })
   h.deliver({ type: 'measure', id: 3, case: { ...add, params: { n: 10 } }, settings, resultId: '3' })
