@@ -37,6 +37,15 @@ enum class Walk { rows, rows_ahead, terms };
     for (uintptr_t line = row_start & ~uintptr_t{63}; line < row_end; line += 64) vprefetch_far(reinterpret_cast<const void*>(line)); \
   }
 
+// A pointer that compilers do not replace by one to each row, which would be more than there are registers.
+template <class T>
+OPSCOPE_INLINE T* as_computed(T* p) {
+#if defined(__GNUC__)
+  __asm__("" : "+r"(p));
+#endif
+  return p;
+}
+
 // c[ROWS x columns] = (`first`, always where c is no f32) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
 template <int ROWS, int VECTORS, Walk WALK, class B, class O>
 OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O* c, int64_t c_stride, int columns, [[maybe_unused]] bool first, const Ahead<O>& next) {
@@ -52,13 +61,18 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) sum[i][v] = vset(0);
   }
-  int64_t p = 0;
   // The terms in as many parts as there are rows, and with each part a row of the next tile, ROWS terms of it with each term.
-  for (int part = IN_PARTS ? 1 : ROWS; part <= ROWS; part++) {
-    if (AHEAD) OPSCOPE_PREFETCH_ROW(next.c + (part - 1) * c_stride);
-    if constexpr (IN_PARTS) OPSCOPE_PREFETCH_LINES(next.b, part - 1, ROWS);
-    const float* row_ahead = next.a + (part - 1) * next.a_stride;
-    for (const int64_t end = IN_PARTS ? kc * part / ROWS : kc; p < end; p++) {
+  const float* next_a = next.a;
+  const O* next_c = next.c;
+  for (int part = IN_PARTS ? 0 : ROWS - 1; part < ROWS; part++) {
+    if constexpr (AHEAD) {
+      OPSCOPE_PREFETCH_ROW(next_c);
+      next_c += c_stride;
+    }
+    if (IN_PARTS && next.b.rows > 0) OPSCOPE_PREFETCH_LINES(next.b, part, ROWS);
+    const float* row_ahead = next_a;
+    next_a += next.a_stride;
+    for (int64_t left = IN_PARTS ? kc / ROWS + (part < kc % ROWS) : kc; left > 0; left--) {
       V row[VECTORS];
 #pragma GCC unroll 4
       for (int v = 0; v < VECTORS; v++) row[v] = vload(b.row() + v * W);
@@ -77,13 +91,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
       if constexpr (B::LISTED) left_step = b.left_step();
       b.step();
 #pragma GCC unroll 16
-      for (int r = 0; r < POINTERS; r++) {
-        at[r] += left_step;
-#if defined(__GNUC__)
-        // Else compilers keep one pointer a row, more than there are registers.
-        __asm__("" : "+r"(at[r]));
-#endif
-      }
+      for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + left_step);
     }
   }
   if constexpr (sizeof(O) < sizeof(float) && VECTORS % 2 == 0)
@@ -94,17 +102,40 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
         for (int v = 0; v < VECTORS; v += 2) vstore_two(c + i * c_stride + v * W, sum[i][v], sum[i][v + 1]);
       return;
     }
+  // Without a branch for each vector, for the processor then starts the next tile while this one is written.
+  if constexpr (sizeof(O) == sizeof(float))
+    if (columns >= VECTORS * W) {
+      if (first) {
 #pragma GCC unroll 16
-  for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) {
-      O* to = c + i * c_stride + v * W;
-      const int left = columns - v * W;
-      if constexpr (sizeof(O) < sizeof(float)) {
-        if (left >= W) vstore(to, sum[i][v]);
-        else if (left > 0) vstore_n(to, sum[i][v], left);
-      } else if (left >= W) vstore(to, first ? sum[i][v] : vadd(vload(to), sum[i][v]));
-      else if (left > 0) vstore_n(to, first ? sum[i][v] : vadd(vload_n(to, left, 0), sum[i][v]), left);
+          for (int v = 0; v < VECTORS; v++) vstore(c + v * W, sum[i][v]);
+      } else {
+#pragma GCC unroll 16
+        for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
+#pragma GCC unroll 4
+          for (int v = 0; v < VECTORS; v++) vstore(c + v * W, vadd(vload(c + v * W), sum[i][v]));
+      }
+      return;
+    }
+#pragma GCC unroll 4
+  for (int v = 0; v < VECTORS; v++) {
+    O* const to = c + v * W;
+    const int left = columns - v * W;
+    if constexpr (sizeof(O) == sizeof(float)) {
+      if (left >= W) {
+#pragma GCC unroll 16
+        for (int i = 0; i < ROWS; i++) vstore(to + i * c_stride, first ? sum[i][v] : vadd(vload(to + i * c_stride), sum[i][v]));
+      } else if (left > 0) {
+#pragma GCC unroll 16
+        for (int i = 0; i < ROWS; i++) vstore_n(to + i * c_stride, first ? sum[i][v] : vadd(vload_n(to + i * c_stride, left, 0), sum[i][v]), left);
+      }
+    } else if (left >= W) {
+#pragma GCC unroll 16
+      for (int i = 0; i < ROWS; i++) vstore(to + i * c_stride, sum[i][v]);
+    } else if (left > 0) {
+#pragma GCC unroll 16
+      for (int i = 0; i < ROWS; i++) vstore_n(to + i * c_stride, sum[i][v], left);
     }
   }
 }
