@@ -67,11 +67,11 @@ struct LeftMatrix {
   const T* a;
   int64_t stride;  // between rows as stored
   bool transposed;
-  // Rows half a page or about a page apart meet in the same sets of the first cache.
+  // Rows about a page apart meet in the same sets of the first cache.
   bool lies(int64_t rows) const {
     constexpr int64_t PAGE = 1024;  // of floats
     const int64_t past = stride % PAGE;
-    return sizeof(T) == sizeof(float) && !transposed && ((past % (PAGE / 2) != 0 && past > 2 && past < PAGE - 2) || rows < 8 || stride <= 2);
+    return sizeof(T) == sizeof(float) && !transposed && ((past > 2 && past < PAGE - 2) || rows < 8 || stride <= 2);
   }
   int64_t block_rows(int64_t kc) const { return lies(MC) && LYING_FLOATS / kc > MC * 2 / 3 ? LYING_FLOATS / kc : MC * 2 / 3; }
   // Where row i lies from term l on, for what fetches it ahead; where that is no matrix of this kind, somewhere.
