@@ -136,6 +136,10 @@ inline V vload(const FarFloat* p) { return _mm512_insertf32x8(_mm512_castps256_p
 inline V vload_n(const FarFloat* p, int n, float pad) { return vload_n(&p->value, n, pad); }
 
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
+// The lanes from `first` on of the vector at `other`, before them those at p.
+using VLanes = __mmask16;
+inline VLanes vlanes_from(int first) { return static_cast<__mmask16>(0xffffu << first); }
+inline V vload_joined(const float* p, const float* other, VLanes lanes) { return _mm512_mask_loadu_ps(vload(p), lanes, other); }
 inline V vload_between(const float* p, int from, int to, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_between(from, to), p); }
 
 }  // namespace

@@ -137,7 +137,7 @@ struct RightBeside : Right {
   const float* row_ahead() const { return data + 2 * NR; }
 };
 
-// .. or wherever they lie.
+// .. or wherever they lie ..
 template <class U>
 struct ScatteredOf {
   const float* data;
@@ -148,6 +148,53 @@ struct ScatteredOf {
   void step() { offsets++; }
   ScatteredOf from(int64_t column) const { return {data + column, offsets}; }
 };
+
+// .. each vector by itself ..
+template <class U>
+struct ApartOf {
+  const float* at[NV];
+  const int32_t* offsets;
+  using Unit = U;
+  static constexpr bool FETCHED = false, LISTED = false;
+  V vector(int v) const { return vload(at[v] + *offsets); }
+  void step() { offsets++; }
+  ApartOf from(int64_t column) const {
+    ApartOf last = *this;
+    for (int64_t v = column / W, to = 0; v < NV; v++, to++) last.at[to] = at[v];
+    return last;
+  }
+};
+
+#if defined(OPSCOPE_ISA_avx512)
+#define OPSCOPE_JOINED 1
+// .. its last lanes `gap` floats further on than they would follow the others.
+template <class U>
+struct JoinedOf {
+  const float* at[NV];
+  const int32_t* offsets;
+  int64_t gap;
+  VLanes behind[NV];
+  using Unit = U;
+  static constexpr bool FETCHED = false, LISTED = false;
+  V vector(int v) const {
+    const float* const p = at[v] + *offsets;
+    return vload_joined(p, p + gap, behind[v]);
+  }
+  void step() { offsets++; }
+  JoinedOf from(int64_t column) const {
+    JoinedOf last = *this;
+    for (int64_t v = column / W, to = 0; v < NV; v++, to++) last.at[to] = at[v], last.behind[to] = behind[v];
+    return last;
+  }
+};
+#endif
+
+// A vector of the row of a panel that comes next.
+template <class B>
+OPSCOPE_INLINE V vector_of(const B& b, int v) {
+  if constexpr (requires { b.vector(v); }) return b.vector(v);
+  else return vload(b.row() + v * W);
+}
 
 // Of the left operand, and of the right one (about half of a second-level cache of 1 MiB).
 constexpr int64_t FEW_ROWS = W < 16 ? 130 : 420, FEW_FLOATS = W < 16 ? 150000 : 300000;

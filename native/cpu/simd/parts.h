@@ -88,6 +88,34 @@ OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step
   for (int64_t i = 0; i < n; i++) set(to + i * step, from[i]);
 }
 
+// Rows of the filters times the windows of the `rows` times `columns` outputs of a plane, the first of which lies at `windows`. gap: cells between two
+// rows of windows; stride: between the outputs of two filters.
+template <class Unit>
+void multiply_compact(const Left& left, int64_t count, const float* windows, int64_t gap, const int32_t* offsets, int64_t kc, int64_t rows, int64_t columns, float* out, int64_t stride, bool first) {
+  const int64_t outputs = rows * columns;
+  for (int64_t j = 0; j < outputs; j += NR) {
+    ApartOf<Unit> b{{}, offsets};
+    [[maybe_unused]] int ends[NV];  // lanes of the first row that a vector meets
+    [[maybe_unused]] bool whole = true;
+    for (int v = 0; v < NV; v++) {
+      const int64_t output = j + v * W < outputs ? j + v * W : j, row = output / columns, column = output - row * columns;
+      b.at[v] = windows + output + row * gap;
+      ends[v] = row + 1 < rows && columns - column < W ? static_cast<int>(columns - column) : W;
+      whole &= ends[v] == W;
+    }
+    const int some = static_cast<int>(least(NR, outputs - j));
+#if defined(OPSCOPE_JOINED)
+    if (!whole) {
+      JoinedOf<Unit> joined{{}, offsets, gap, {}};
+      for (int v = 0; v < NV; v++) joined.at[v] = b.at[v], joined.behind[v] = vlanes_from(ends[v]);
+      multiply_panel(left, count, joined, kc, out + j, stride, some, first);
+      continue;
+    }
+#endif
+    multiply_panel(left, count, b, kc, out + j, stride, some, first);
+  }
+}
+
 // channels: of a group of the input; filters_of(group): the filters as the left operand, of terms as `p` has them.
 template <class Rows, class T, class F>
 void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of) {
@@ -114,6 +142,11 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     const auto output_of = [&](int64_t n) {
       return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
     };
+    // Where sums of outputs alone go: f32 into the output itself.
+    const auto place_of = [&](int64_t n) -> Direct {
+      if constexpr (sizeof(T) == sizeof(float)) return {output_of(n), g.stored_plane};
+      return {sums + n * rows * columns, stride};
+    };
     if (p.packs) {
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
@@ -133,14 +166,23 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
         for (int64_t f = own.begin; f < own.end; f += height) {
           const int64_t count = least(height, own.end - f);
           const Left left = a.block(f, count, l, kc, block);
+          if (p.compact) {
+            for (int64_t n = 0; n < planes; n++) {
+              const auto to = place_of(n);
+              multiply_compact<Unit>(left, count, copy + n * p.plane, p.w.cells - columns, offsets + l, kc, rows, columns, to.out + f * to.stride, to.stride, l == 0);
+            }
+            continue;
+          }
           for (int64_t from = 0; from < past; from += next)
             for (int64_t j = from; j < from + flat; j += NR)
               multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, from + flat - j)), l == 0);
         }
       }
     }
+    if (p.compact && sizeof(T) == sizeof(float)) continue;
     // Where nothing lies between them, the rows of a plane follow one another, as in the output.
-    const int64_t cells = p.packs ? columns : p.w.cells, plane = p.packs ? rows * columns : p.plane;
+    const bool alone = p.packs || p.compact;
+    const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : p.plane;
     const bool joined = cells == columns && columns == g.height.output_step && step == 1;
     const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
     for (int64_t n = 0; n < planes; n++) {

@@ -52,6 +52,7 @@ struct Parts {
   int64_t shared;        // cells of padding behind a row that are those in front of the next one
   int64_t plane;         // cells of one depth of an image
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
+  bool compact;          // tiles meet outputs alone, row after row, and end with a plane
   bool by_planes;        // tiles end with a plane, for many vectors would lie between planes
   bool copies_planes;    // parts are whole planes of the input without padding
   // Floats: the copied input and a slab (vectors reach behind their ends), sums, a block of filters, and where each term lies.
@@ -127,17 +128,30 @@ struct Parts {
     for (take_planes(planes); planes > enough && copied_floats() > PLANES_FLOATS; take_planes(planes)) planes = planes * 3 / 4;
     planes = depths * images;
     copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && depth_axis(1).phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
-    const int64_t filters = s.m, outputs = planes * rows * columns, joined = parts_of(flat(planes, rows, columns), W), apart = planes * parts_of(flat(1, rows, columns), W), used = parts_of(outputs, W);
+    const int64_t filters = s.m, outputs = planes * rows * columns, alone = planes * parts_of(rows * columns, W), joined = parts_of(flat(planes, rows, columns), W), apart = planes * parts_of(flat(1, rows, columns), W), used = parts_of(outputs, W);
     by_planes = apart < joined;
-    packs = 21 * least(joined, apart) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
+    compact = across == 1 && is_compact(g) && alone <= least(joined, apart);
+    packs = 21 * (compact ? alone : least(joined, apart)) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
+    compact &= !packs;
     input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);
     slab_floats = packs ? up(s.terms() * up(outputs, NR) + W, LINE) : 0;
-    sum_stride = packs ? outputs : up(flat(planes, rows, columns), LINE) + LINE;
+    sum_stride = packs || compact ? outputs : up(flat(planes, rows, columns), LINE) + LINE;
     sum_floats = up(filters * sum_stride, LINE);
     block_floats = s.a_floats();
     floats = input_floats + slab_floats + sum_floats + block_floats + up(s.k, LINE);
   }
 
+  // Whether the rows of a plane follow one another as they are written, and a vector of outputs meets at most two of them (others than AVX-512: one).
+  static bool is_compact(const Geometry& g) {
+    if (g.width.output_step > 1) return false;
+    if (g.height.output == 1) return true;
+#if defined(OPSCOPE_JOINED)
+    const bool meets_few = g.width.output >= W - 1;
+#else
+    const bool meets_few = g.width.output % W == 0;
+#endif
+    return meets_few && g.height.output_step == g.width.output;
+  }
   // Up to NR cells: that many lie behind the copy; and so many that each output of a row has a cell of its own.
   static int64_t shared_cells(const Geometry& g, const PhaseAxis& w) {
     const int64_t before = g.width.padding, behind = w.cells - before - g.width.input, both = least(least(least(before, behind), NR), (g.width.kernel - 1) * g.dilation);
@@ -151,7 +165,7 @@ struct Parts {
     const int64_t cells = w.cells - shared_cells(g, w), columns = g.width.output;
     int64_t best = even, fewest = INT64_MAX;
     for (int64_t rows = even; rows * columns <= most_columns(g) && (down - 1) * rows < all; rows++) {
-      const auto vectors = [&](int64_t some) { return parts_of((some - 1) * cells + columns, W); };
+      const auto vectors = [&](int64_t some) { return parts_of(is_compact(g) ? some * columns : (some - 1) * cells + columns, W); };
       const int64_t used = (down - 1) * vectors(rows) + vectors(all - (down - 1) * rows);
       if (used < fewest) best = rows, fewest = used;
     }

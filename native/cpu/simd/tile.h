@@ -75,7 +75,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     for (int64_t left = IN_PARTS ? kc / ROWS + (part < kc % ROWS) : kc; left > 0; left--) {
       V row[VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) row[v] = vload(b.row() + v * W);
+      for (int v = 0; v < VECTORS; v++) row[v] = vector_of(b, v);
       if constexpr (B::FETCHED) OPSCOPE_PREFETCH_ROW(b.row_ahead());
       if constexpr (AHEAD) {
         vprefetch(row_ahead);
@@ -178,7 +178,7 @@ OPSCOPE_APART void rows_of(const float* a, int64_t a_stride, int64_t rows, B b, 
 #pragma GCC unroll 32
   for (int p = 0; p < TERMS; p++) {
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) panel[p][v] = vload(b.row() + v * W);
+    for (int v = 0; v < VECTORS; v++) panel[p][v] = vector_of(b, v);
     b.step();
   }
   for (int64_t i = 0; i < rows; i++, c += c_stride, a += BY_TERMS ? 1 : a_stride) {
@@ -216,6 +216,10 @@ inline bool few_terms_pay(int64_t rows, int64_t terms, int64_t c_stride) {
   return rows >= rows_that_pay(terms) && (W >= 16 || terms <= PANEL_TERMS || (c_stride + LINE) % HALF_PAGE > 2 * LINE);
 }
 
+// Filters, which meet scattered panels, lie by rows: no tiles are made for others.
+template <class B>
+OPSCOPE_INLINE bool is_by_terms(const Left& a) { return B::FETCHED && a.by_terms; }
+
 template <int TERMS, class B, class O>
 inline void few_terms_of(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns) {
   if constexpr (TERMS > PANEL_TERMS)
@@ -228,7 +232,7 @@ inline void few_terms_of(const Left& a, int64_t rows, const B& b, int64_t kc, O*
       if (columns - j > W) rows_of<TERMS, VECTORS, by_terms.VALUE>(a.data, a.stride, rows, b.from(j), c + j, c_stride, columns - j);
       else rows_of<TERMS, 1, by_terms.VALUE>(a.data, a.stride, rows, b.from(j), c + j, c_stride, columns - j);
     };
-    a.by_terms ? meets(Flag<true>{}) : meets(Flag<false>{});
+    is_by_terms<B>(a) ? meets(Flag<true>{}) : meets(Flag<false>{});
   }
 }
 
@@ -257,7 +261,7 @@ inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, 
     const int height = static_cast<int>(end - i);
     const bool inside = end < rows;
     const Ahead<O> next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
-    if (a.by_terms) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+    if (is_by_terms<B>(a)) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else if (!ahead || (height < MR / 2 && next.b.rows == 0)) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
   }
