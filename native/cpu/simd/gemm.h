@@ -82,7 +82,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   const bool apart = kc >= all_terms && kc <= FAR_TERMS && all * stride * static_cast<int64_t>(sizeof(*c)) > FAR_RESULTS;
   const int64_t most = apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : even_part(all, most);
-  const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 4 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
+  const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
