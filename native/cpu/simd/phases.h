@@ -1,7 +1,8 @@
 // Convolutions whose windows are not read from the input itself: a part of it is padded, widened to f32 and split by what is left of a place
 // divided by the stride (its phase). In such a copy the places that one element of the kernel meets lie next to one another for all outputs of
-// a row. Tiles read them there, across rows as well, and what falls between two rows of outputs is computed and left out; or, where that would
-// be much, panels are packed from the copy without a look at edges and strides.
+// a row. Tiles read them there: vectors of outputs alone, each from the one or two rows that it meets, where outputs are written in that order;
+// else across rows, and what falls between two rows of outputs is computed and left out; or, where that would be much, panels are packed from the
+// copy without a look at edges and strides.
 #pragma once
 #include "padded_rows.h"
 #include "windows.h"
