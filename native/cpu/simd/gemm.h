@@ -104,6 +104,12 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       } else if (last && ends && far && (packs || stays) && l + kc < all_terms) {
         follows = b.source(jc + cols.begin, static_cast<int>(least(end - j, cols.end - cols.begin)), l + kc, least(kc, all_terms - l - kc));
       }
+      // Else the rows of A that are copied next.
+      if constexpr (requires { a.copied(i, count, l, kc); })
+        if (last && follows.rows == 0) {
+          if (!ends) follows = a.copied(i + count, least(height, rows.end - i - count), l, kc);
+          else if (l + kc < all_terms) follows = a.copied(rows.begin, least(height, all), l + kc, least(kc, all_terms - l - kc));
+        }
       if (low) {
         const auto lie = b.place(jc + j, l);
         if constexpr (sizeof(*at) == sizeof(float) && requires { RightBeside{lie}; }) {

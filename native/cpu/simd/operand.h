@@ -80,6 +80,8 @@ struct LeftMatrix {
       if (!transposed) return {a + i * stride + l, stride, false};
     return {reinterpret_cast<const float*>(a), 0, false};
   }
+  // What block() reads where it copies a row for each term.
+  Lines copied(int64_t i, int64_t rows, int64_t l, int64_t kc) const { return transposed && stride > NARROW_STRIDE ? lines_of(a + l * stride + i, stride, kc, rows) : Lines{}; }
   // Rows i .. i + rows and terms l .. l + kc, copied to `to` where tiles could not read them well as they lie.
   Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
     if constexpr (sizeof(T) == sizeof(float))
