@@ -93,15 +93,16 @@ OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step
 template <class Unit>
 void multiply_compact(const Left& left, int64_t count, const float* windows, int64_t gap, const int32_t* offsets, int64_t kc, int64_t rows, int64_t columns, float* out, int64_t stride, bool first) {
   const int64_t outputs = rows * columns;
+  int64_t row = 0, column = 0;  // of the first output of the next vector
   for (int64_t j = 0; j < outputs; j += NR) {
     ApartOf<Unit> b{{}, offsets};
     [[maybe_unused]] int ends[NV];  // lanes of the first row that a vector meets
     [[maybe_unused]] bool whole = true;
     for (int v = 0; v < NV; v++) {
-      const int64_t output = j + v * W < outputs ? j + v * W : j, row = output / columns, column = output - row * columns;
-      b.at[v] = windows + output + row * gap;
-      ends[v] = row + 1 < rows && columns - column < W ? static_cast<int>(columns - column) : W;
+      b.at[v] = row < rows ? windows + j + v * W + row * gap : b.at[0];
+      ends[v] = gap != 0 && row + 1 < rows && columns - column < W ? static_cast<int>(columns - column) : W;
       whole &= ends[v] == W;
+      for (column += W; column >= columns && row < rows; row++) column -= columns;
     }
     const int some = static_cast<int>(least(NR, outputs - j));
 #if defined(OPSCOPE_JOINED)

@@ -38,6 +38,7 @@ struct Met {
 
 constexpr int64_t PART_FLOATS = 1 << 16, LEAST_COLUMNS = 1024, MOST_COLUMNS = 1 << 14;  // of a part, so that sums and copied input stay in the second-level cache
 constexpr int64_t MOST_FLOATS = 4 << 20;  // of one thread
+constexpr int64_t COMPACT_FILTERS = 7, COMPACT_TERMS = 200;  // these by filters: few of them wait for loads, and tiles of vectors by themselves take longer to start
 constexpr int64_t PLANES_FLOATS = 1 << 18; // of several planes that are copied together: about a second-level cache
 constexpr int64_t PACKING = 12, PACKING_RUNS = NR * 8 / 5;  // takes about as long as so many rows of a product, these by the outputs of a row; rows that start within lines take 1.05x
 
@@ -131,7 +132,7 @@ struct Parts {
     copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && depth_axis(1).phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
     const int64_t filters = s.m, outputs = planes * rows * columns, alone = planes * parts_of(rows * columns, W), joined = parts_of(flat(planes, rows, columns), W), apart = planes * parts_of(flat(1, rows, columns), W), used = parts_of(outputs, W);
     by_planes = apart < joined;
-    compact = across == 1 && is_compact(g) && alone <= least(joined, apart);
+    compact = across == 1 && is_compact(g) && alone <= least(joined, apart) && s.m >= COMPACT_FILTERS && times(s.m, s.k) >= COMPACT_TERMS;
     packs = 21 * (compact ? alone : least(joined, apart)) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
     compact &= !packs;
     input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);

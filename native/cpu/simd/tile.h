@@ -62,6 +62,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     for (int v = 0; v < VECTORS; v++) sum[i][v] = vset(0);
   }
   // The terms in as many parts as there are rows, and with each part a row of the next tile, ROWS terms of it with each term.
+  int64_t p = 0;
   const float* next_a = next.a;
   const O* next_c = next.c;
   for (int part = IN_PARTS ? 0 : ROWS - 1; part < ROWS; part++) {
@@ -72,7 +73,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     if (IN_PARTS && next.b.rows > 0) OPSCOPE_PREFETCH_LINES(next.b, part, ROWS);
     const float* row_ahead = next_a;
     next_a += next.a_stride;
-    for (int64_t left = IN_PARTS ? kc / ROWS + (part < kc % ROWS) : kc; left > 0; left--) {
+    for (const int64_t end = IN_PARTS ? p + kc / ROWS + (part < kc % ROWS) : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
       for (int v = 0; v < VECTORS; v++) row[v] = vector_of(b, v);
