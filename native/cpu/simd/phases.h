@@ -132,7 +132,7 @@ struct Parts {
     copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && depth_axis(1).phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
     const int64_t filters = s.m, outputs = planes * rows * columns, alone = planes * parts_of(rows * columns, W), joined = parts_of(flat(planes, rows, columns), W), apart = planes * parts_of(flat(1, rows, columns), W), used = parts_of(outputs, W);
     by_planes = apart < joined;
-    compact = across == 1 && is_compact(g) && alone <= least(joined, apart) && s.m >= COMPACT_FILTERS && times(s.m, s.k) >= COMPACT_TERMS;
+    compact = across == 1 && is_compact(g) && alone <= least(joined, apart) && rows * columns >= NR && s.m >= COMPACT_FILTERS && times(s.m, s.k) >= COMPACT_TERMS;
     packs = 21 * (compact ? alone : least(joined, apart)) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
     compact &= !packs;
     input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);
