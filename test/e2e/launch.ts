@@ -32,6 +32,21 @@ export interface Launched {
 const ENTRY = resolve(import.meta.dirname, 'entry.mjs')
 const WINDOW_MS = 40_000
 
+/**
+ * Makes `app.evaluate` sure of its answer. Of a plain value, V8's inspector makes a promise that nothing holds: while Electron's main process
+ * collects garbage the call fails ("Resulting promise was garbage collected"), although the function has run. A promise of ours is held instead.
+ */
+function holdResults(app: ElectronApplication): void {
+  const evaluate = app.evaluate.bind(app) as (run: unknown, given: unknown) => Promise<unknown>
+  const held = (electron: unknown, { source, arg }: { source: string; arg: unknown }) => {
+    const results = ((globalThis as { evaluated?: unknown[] }).evaluated ??= [])
+    const result = (async () => ((0, eval)(`(${source})`) as (electron: unknown, arg: unknown) => unknown)(electron, arg))()
+    results.push(result)
+    return result
+  }
+  app.evaluate = ((run: unknown, arg: unknown) => evaluate(held, { source: String(run), arg })) as typeof app.evaluate
+}
+
 /** Lets the app go on once this test is connected (see entry.mjs). */
 async function release(app: ElectronApplication): Promise<void> {
   const attempt = () =>
@@ -74,6 +89,7 @@ async function connect(electron: string, dataDir: string, options: LaunchOptions
     env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', OPSCOPE_PYTHON_ONLY: delimiter, ...options.env } as Record<string, string>,
   })
   onStarted(app)
+  holdResults(app)
   await release(app)
   const page = await visibleWindow(app)
   const pageErrors: string[] = []
