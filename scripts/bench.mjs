@@ -6,12 +6,17 @@
  * is loaded through Vite, so TypeScript, '@core/...' and import.meta.glob work; nothing has to be built first.
  * Arguments that hold a `=` (count=1000, devices=cuda:0, results=FOLDER) are passed on in `args`.
  * Where there is no Vite, out/bench/bench.mjs does the same (npm run bench:bundle).
+ * Benches of the app speak with its window through WebSocket, which Node 20 lacks: there they run by the Node of node_modules.
  */
 import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runnerImport } from 'vite'
 import { benchWords, runBench } from './lib/bench-run.mjs'
+import { nodeBinary } from './lib/paths.mjs'
+import { runAttached } from './lib/steps.mjs'
+
+if (!globalThis.WebSocket && nodeBinary() !== process.execPath) process.exit(await runAttached(nodeBinary(), process.argv.slice(1), { cwd: process.cwd() }))
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const folder = join(root, 'test', 'bench')

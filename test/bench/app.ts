@@ -50,6 +50,7 @@ async function visiblePage(origin: string, until: number): Promise<string> {
 
 /** Requests over one debugging connection. */
 async function connect(address: string) {
+  if (!globalThis.WebSocket) throw new Error(`benches of the app need Node 22 or newer on this platform; this is ${process.version}`)
   const socket = new WebSocket(address)
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve)
