@@ -153,7 +153,7 @@ describe('a run that ends', () => {
     state.phase = 'idle'
     end(same)
     end(stopped, 'stopped')
-    await vi.waitFor(() => expect(tell).toHaveBeenCalledTimes(2))
+    await expect.poll(() => tell.mock.calls).toHaveLength(2)
     expect(tell.mock.calls.map(([check]) => [(check as { sessionId: string }).sessionId, (check as { slower: number }).slower])).toEqual([[slow, 1], [same, 0]])
     expect(emit.mock.calls.map(([event]) => event as string)).toEqual(['baselines:changed', 'baselines:checked', 'baselines:changed', 'baselines:checked'])
     expect(store.read().checks.map(({ sessionId }) => sessionId)).toEqual([same, slow])

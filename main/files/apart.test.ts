@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Emit } from '../ipc/register'
 import type { HostProcess } from '../measurement/link'
 import { createFilesApart } from './apart'
@@ -78,7 +78,7 @@ test('an export is cancelled until its process says that all is written, and don
   expect(readFileSync(path, 'utf8')).toBe('old')
 
   const late = files.export(wanted(path))
-  await vi.waitFor(() => expect(readdirSync(dirname(path))).toHaveLength(2))
+  await expect.poll(() => readdirSync(dirname(path))).toHaveLength(2)
   say({ kind: 'done', value: undefined })
   expect(await files.cancel()).toBe(false)
   expect(await late).toEqual({ value: true })

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { expect, test, afterEach, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { locateGuest, locateWorker, pythonEnvironment, killGroup, spawnGroup } from './launch'
 
 const only = (path: string) => (candidate: string) => candidate === resolve(path)
@@ -52,7 +52,7 @@ test.runIf(process.platform === 'linux')('a process that left the group ends wit
   const [one, other] = await Promise.all([family(), family()])
   expect(runs(one.apart)).toBe(true)
   killGroup(one.parent)
-  await vi.waitFor(() => expect(runs(one.apart)).toBe(false), 5000)
+  await expect.poll(() => runs(one.apart)).toBe(false)
   expect(runs(other.apart)).toBe(true)
 })
 
@@ -63,5 +63,5 @@ test.runIf(process.platform === 'linux')('a process that left the group ends alt
   await ended
   expect(runs(apart)).toBe(true)
   killGroup(parent)
-  await vi.waitFor(() => expect(runs(apart)).toBe(false), 5000)
+  await expect.poll(() => runs(apart)).toBe(false)
 })

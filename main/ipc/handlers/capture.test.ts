@@ -59,7 +59,7 @@ it('ends a script that is stopped, and keeps what it called until then', async (
   const own = handlers()
   expect(own['capture:stop']()).toEqual({ stopped: false })
   const reply = own['capture:run']({ python })
-  await vi.waitFor(() => expect(existsSync(join(folder, 'ran'))).toBe(true), 10_000)
+  await expect.poll(() => existsSync(join(folder, 'ran'))).toBe(true)
   await expect(own['capture:run']({ python })).rejects.toMatchObject({ code: 'busy' })
   expect(own['capture:stop']()).toEqual({ stopped: true })
   expect(await reply).toMatchObject({ done: true, stopped: true, calls: 3 })

@@ -41,7 +41,7 @@ it('shows the findings when asked for them beside open details, whether they wer
   for (const before of [false, true]) {
     await wrapper.setProps({ findingsOpen: before })
     open()
-    await vi.waitFor(() => expect(wrapper.find('article').exists()).toBe(true))
+    await expect.poll(() => wrapper.find('article').exists()).toBe(true)
     expect(shown()).toEqual(['article'])
     // The button in the head of the session.
     await wrapper.setProps({ findingsOpen: !before })

@@ -100,14 +100,14 @@ it('drains a host by the keyboard, all by the button, and stops listening when i
 it('says before a run what it comes to on the fleet, for the devices that are selected, or why there is nothing to measure', async () => {
   await open(FLEET)
   await useDevices().load()
-  await vi.waitFor(() => expect(usePicks().spec?.ops.length).toBeGreaterThan(0))
+  await expect.poll(() => usePicks().spec?.ops.length).toBeGreaterThan(0)
   const plan = () => document.querySelector('[data-testid=fleet-plan]')?.textContent
   await button('Run on the fleet…').trigger('click')
-  await vi.waitFor(() => expect(plan()).toBe('1 operation × 2 sizes × f32 × 3 implementations, hot: 12 cases, about 8 s'))
+  await expect.poll(plan).toBe('1 operation × 2 sizes × f32 × 3 implementations, hot: 12 cases, about 8 s')
   const invoke = api.invoke.bind(api)
   api.invoke = ((channel: Channel, request: never) => (channel === 'fleet:plan' ? (api.calls.push({ channel, request }), Promise.resolve({ ok: false, error: { code: 'bad-request', message: 'The fleet has no device of the backends in this sweep.' } })) : invoke(channel, request))) as typeof api.invoke
   document.querySelector<HTMLInputElement>('[role=dialog] input[value="n1/cuda:0"]')!.click()
-  await vi.waitFor(() => expect(plan()).toBe('The fleet has no device of the backends in this sweep.'))
+  await expect.poll(plan).toBe('The fleet has no device of the backends in this sweep.')
   expect((calls('fleet:plan').at(-1) as { devices: string[] }).devices).toEqual(['n1/cuda:0'])
 })
 

@@ -58,15 +58,15 @@ it('counts the energy of the card between two questions, or says why not', async
   const trace = { source: 'NVML total energy', tickMs: Float64Array.of(10, 110), joules: Float64Array.of(5, 35), powerMs: Float64Array.of(0), watts: Float64Array.of(300) }
   const counting = asking({}, {}, { graphs: false, start: () => Promise.resolve(), stop: () => Promise.resolve(trace) })
   counting.ask({ type: 'energy-start', id: 1 })
-  await vi.waitFor(() => expect(counting.said).toEqual([{ id: 1, value: true }]))
+  await expect.poll(() => counting.said).toEqual([{ id: 1, value: true }])
   counting.ask({ type: 'begin', long: false })
   counting.ask({ type: 'energy-stop', id: 2 })
-  await vi.waitFor(() => expect(counting.said).toHaveLength(2))
+  await expect.poll(() => counting.said).toHaveLength(2)
   expect(counting.said[1]).toEqual({ id: 2, value: { source: 'NVML total energy', tickMs: [10, 110], joules: [5, 35], powerMs: [0], watts: [300] } })
 
   const without = asking({}, {}, { reason: 'This GPU has no counter of total energy.' })
   const failing = asking({}, {}, { graphs: false, start: () => Promise.reject(new Error('the driver is lost')), stop: () => Promise.resolve(trace) })
   without.ask({ type: 'energy-start', id: 3 })
   failing.ask({ type: 'energy-start', id: 4 })
-  await vi.waitFor(() => expect([...without.said, ...failing.said]).toEqual([{ id: 3, value: { reason: 'This GPU has no counter of total energy.' } }, { id: 4, value: { reason: 'the driver is lost' } }]))
+  await expect.poll(() => [...without.said, ...failing.said]).toEqual([{ id: 3, value: { reason: 'This GPU has no counter of total energy.' } }, { id: 4, value: { reason: 'the driver is lost' } }])
 })
