@@ -6,39 +6,26 @@ import { findOp } from './ops/registry'
 const MAX_WORDS = 4
 const MAX_CHARACTERS = 80
 
-interface Words {
-  shape: string
-  variant: string
-}
-
-const known = new WeakMap<BenchmarkCase, Words>()
-
-/** Of an op that is not one of ours: words as they stand, everything else by its name. */
-function plainWords({ params }: BenchmarkCase): Words {
-  const entries = Object.entries(params)
-  return {
-    shape: entries.filter(([, value]) => typeof value !== 'string').map(([name, value]) => `${name}=${String(value)}`).join(' ').slice(0, MAX_CHARACTERS),
-    variant: entries.flatMap(([, value]) => (typeof value === 'string' ? [value] : [])).slice(0, MAX_WORDS).join(' '),
+/** What `find` says of a case, found once for each: charts ask for all cases of a session, tables as they draw. */
+function perCase(find: (c: BenchmarkCase) => string): (c: BenchmarkCase) => string {
+  const known = new WeakMap<BenchmarkCase, string>()
+  return (c) => {
+    let words = known.get(c)
+    if (words === undefined) known.set(c, (words = find(c)))
+    return words
   }
-}
-
-function wordsOf(c: BenchmarkCase): Words {
-  let words = known.get(c)
-  if (!words) {
-    const op = findOp(c.op)
-    const parsed = op?.params.safeParse(c.params)
-    const plain = plainWords(c)
-    words = op ? { shape: parsed?.success ? op.shapeLabel(parsed.data) : plain.shape, variant: attributeWords(op.attributes, c.params).slice(0, MAX_WORDS).join(' ') } : plain
-    known.set(c, words)
-  }
-  return words
 }
 
 /** A case's sizes as its op labels them (`16Mi`, `4096x4096`); `n=3 k=7` where the op is not one of ours, or another tool means it otherwise. */
-export const shapeText = (c: BenchmarkCase): string => wordsOf(c).shape
+export const shapeText = perCase((c) => {
+  const op = findOp(c.op)
+  const parsed = op?.params.safeParse(c.params)
+  if (op && parsed?.success) return op.shapeLabel(parsed.data)
+  return Object.entries(c.params).filter(([, value]) => typeof value !== 'string').map(([name, value]) => `${name}=${String(value)}`).join(' ').slice(0, MAX_CHARACTERS)
+})
 
-/** Attributes that have no default or differ from it: `last`, `causal`, `eps=0.001`. Empty for most cases. */
-export const variantText = (c: BenchmarkCase): string => wordsOf(c).variant
+/** Attributes that have no default or differ from it: `last`, `causal`, `eps=0.001`. Empty for most cases. Of an op that is not one of ours: its words as they stand. */
+export const variantText = perCase((c) => attributeWords(findOp(c.op)?.attributes ?? {}, c.params).slice(0, MAX_WORDS).join(' '))
 
 /** `sum last`, `gelu`. */
 export const operationText = (c: BenchmarkCase): string => [c.op, variantText(c)].filter(Boolean).join(' ')

@@ -20,16 +20,23 @@ export interface Timing {
  * the median of their medians with its interval (`overRuns`), as in comparisons; over two with Student's, which also holds both of theirs.
  */
 export function overCases<T extends Timing & { case: BenchmarkCase; run?: number | undefined }>(results: readonly T[]): T[] {
-  const cases = new Map<string, T[]>()
+  // As caseId tells cases apart, without making a text of each: this goes over all results of a session.
+  const works = new Map<string, T[][]>()
+  const cases: T[][] = []
   for (const result of results) {
     const { backend, impl, device, threads } = result.case
-    // As caseId tells cases apart, from a text that is kept for each: this goes over all results of a session.
-    const id = `${workOf(result.case)}|${backend}|${impl}|${device}|${threads}`
-    const known = cases.get(id)
+    const work = workOf(result.case)
+    let own = works.get(work)
+    if (!own) works.set(work, (own = []))
+    const known = own.find(([first]) => first!.case.impl === impl && first!.case.backend === backend && first!.case.device === device && first!.case.threads === threads)
     if (known) known.push(result)
-    else cases.set(id, [result])
+    else {
+      const fresh = [result]
+      own.push(fresh)
+      cases.push(fresh)
+    }
   }
-  return [...cases.values()].map((own) => timingOver(own.length > 1 ? standing(own) : own))
+  return cases.map((own) => timingOver(own.length > 1 ? standing(own) : own))
 }
 
 function timingOver<T extends Timing>(runs: readonly T[]): T {

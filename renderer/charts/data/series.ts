@@ -47,13 +47,18 @@ export type Facet = keyof Facets
 export const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
 
 const known = new WeakMap<BenchmarkCase, { facets: Facets; series: string; id: string }>()
+/** One text and one set of facets for all cases of a series, so that comparing them is comparing pointers. */
+const bySeries = new Map<string, { facets: Facets; series: string }>()
 
 /** A case's facets, its series and its identity; remembered, because live charts ask ten times a second. */
 export function describe(c: BenchmarkCase) {
   let found = known.get(c)
   if (!found) {
-    const f = facetsOf(c)
-    known.set(c, (found = { facets: f, series: FACETS.map((facet) => f[facet]).join('|'), id: caseId(c) }))
+    const facets = facetsOf(c)
+    const series = FACETS.map((facet) => facets[facet]).join('|')
+    let shared = bySeries.get(series)
+    if (!shared) bySeries.set(series, (shared = { facets, series }))
+    known.set(c, (found = { ...shared, id: caseId(c) }))
   }
   return found
 }

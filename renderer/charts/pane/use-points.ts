@@ -3,7 +3,7 @@ import { computed, ref, shallowRef, watch, shallowReactive, type ComputedRef } f
 import type { Result } from '@core/result'
 import { call } from '../../lib/api'
 import type { RowSource } from '../../stores/rows/result-rows'
-import { pointsOf, type ChartPoint } from '../data/points'
+import { pointsOf, takePoints, type ChartPoint } from '../data/points'
 
 /** Up to this many rows the charts follow at once; with more they wait until rows have stopped coming in for a moment. */
 const FEW_ROWS = 400
@@ -17,7 +17,13 @@ export function usePoints(rows: () => RowSource, live: () => boolean): ComputedR
     version.value = rows().version
     drawn.value = rows()
   }
-  const later = useTimeoutFn(redraw, BUSY_DELAY_MS, { immediate: false })
+  /** Of a large session after its rows were taken in: more of them, or another session, start it anew. */
+  async function redrawLater(): Promise<void> {
+    const [source, length] = [rows(), rows().length]
+    await takePoints(source)
+    if (source === rows() && length === source.length) redraw()
+  }
+  const later = useTimeoutFn(redrawLater, BUSY_DELAY_MS, { immediate: false })
   watch(
     [rows, () => rows().version],
     () => {

@@ -129,10 +129,11 @@ interface CustomApi {
   coord(value: [number, number]): [number, number]
 }
 
-/** Draws items [x, low, high] as whiskers. */
-export const drawWhisker = (stroke: string) => (_params: unknown, api: CustomApi) => {
+/** Draws items [x, low, high] as whiskers, but none shorter than `least` px: such lie beneath their mark. */
+export const drawWhisker = (stroke: string, least = 0) => (_params: unknown, api: CustomApi) => {
   const [x, low] = api.coord([api.value(0), api.value(1)])
   const [, high] = api.coord([api.value(0), api.value(2)])
+  if (low - high < least) return undefined
   const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1, opacity: 0.8 } })
   return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
 }
@@ -150,7 +151,7 @@ export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme
     data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
     dimensions: ['x', 'low', 'high'],
     encode: { x: 0, y: [1, 2] },
-    renderItem: drawWhisker(theme.colorOf(series.backend, series.impl, series.facets.device)),
+    renderItem: drawWhisker(theme.colorOf(series.backend, series.impl, series.facets.device), MARK_PX / 2),
   }
 }
 

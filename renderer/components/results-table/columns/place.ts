@@ -6,17 +6,20 @@ import type { RowSource } from '../../../stores/rows/result-rows'
  * several devices on a machine; undefined where neither is needed.
  */
 export function placeColumn(rows: RowSource): 'host' | 'device' | undefined {
-  const hosts = new Set<string>()
-  const devices = new Map<string, string>()
-  let several = false
+  // Devices of each backend first: there are few of them, and up to 100,000 rows.
+  const seen = new Map<string, Set<string>>()
   for (let i = 0; i < rows.length; i++) {
-    const c = rows.case(i)
-    const host = machineOf(c)
-    hosts.add(host)
-    const backend = `${host}|${c.backend}`
-    const before = devices.get(backend)
-    if (before === undefined) devices.set(backend, c.device)
-    else if (before !== c.device) several = true
+    const { backend, device } = rows.case(i)
+    const of = seen.get(backend)
+    if (of) of.add(device)
+    else seen.set(backend, new Set([device]))
+  }
+  const hosts = new Set<string>()
+  let several = false
+  for (const devices of seen.values()) {
+    const own = [...devices].map((device) => machineOf({ device }))
+    if (new Set(own).size < own.length) several = true
+    own.forEach((host) => hosts.add(host))
   }
   // The name of a device carries its host.
   return several ? 'device' : hosts.size > 1 ? 'host' : undefined
