@@ -169,6 +169,8 @@ export const REQUESTS = {
   /** Deleted sessions stay restorable until the app has been closed for a day. */
   'sessions:delete': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ deleted: z.number().int() }) },
   'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
+  /** An interrupted session counts as stopped early from now on, and is no longer offered at every start. */
+  'sessions:end': { request: z.object({ id }), reply: sessionSummarySchema },
   'formats:list': { request: none, reply: z.array(formatInfoSchema) },
   /** `format` is checked against the formats there are. */
   'sessions:export': { request: exportRequest, reply: fileReply },

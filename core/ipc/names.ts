@@ -37,6 +37,7 @@ const channels = [
   'sessions:update',
   'sessions:delete',
   'sessions:restore',
+  'sessions:end',
   'formats:list',
   'sessions:export',
   'sessions:copy',

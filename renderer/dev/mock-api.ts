@@ -165,6 +165,11 @@ export class MockApi implements OpscopeApi {
         return this.summary(stored)
       }
       case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
+      case 'sessions:end': {
+        const stored = this.stored(r.id)
+        stored.session = { ...stored.session, state: 'stopped' }
+        return this.summary(stored)
+      }
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
       case 'sessions:identifying': return identifying({ schemaVersion: 2, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
       case 'suite:save': return { done: true, into: 'reports', names: ['comprehensive.md', 'comprehensive.svg'] }

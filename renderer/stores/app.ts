@@ -2,6 +2,7 @@ import { useEventListener } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { FaultNote, Reply } from '@core/ipc'
+import { isUnfinished, type SessionSummary } from '@core/session/types'
 import { call, listen } from '../lib/api'
 import { setNumberLocale } from '@core/units'
 import { setDateLocale } from '../lib/session-words'
@@ -54,5 +55,16 @@ export const useApp = defineStore('app', () => {
 
   const dismiss = (id: string) => (dismissed.value = [...dismissed.value, id])
 
-  return { info, problem, paletteOpen, shortcutsOpen, fault, interrupted, firstStart, mac, start, dismiss }
+  /** Takes an interrupted session as it is: later starts do not offer it again. */
+  async function end({ id, name }: Pick<SessionSummary, 'id' | 'name'>): Promise<void> {
+    try {
+      const ended = await call('sessions:end', { id })
+      dismiss(id)
+      if (isUnfinished(ended)) notices.show({ level: 'info', message: `“${name}” counts as stopped early. History can still resume it.` })
+    } catch (error) {
+      notices.fail(error, 'end the session')
+    }
+  }
+
+  return { info, problem, paletteOpen, shortcutsOpen, fault, interrupted, firstStart, mac, start, dismiss, end }
 })

@@ -33,4 +33,10 @@ export const sessionHandlers = ({ history, settings, emit }: Services) =>
       emit('sessions:changed', { ids })
       return { restored }
     },
+    'sessions:end': ({ id }) => {
+      // Of one that another process has resumed meanwhile nothing changes.
+      if (history.interrupted().some((session) => session.id === id)) history.setState(id, 'stopped')
+      emit('sessions:changed', { ids: [id] })
+      return history.summary(id)
+    },
   }) satisfies Partial<Handlers>
