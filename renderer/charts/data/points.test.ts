@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { blockOf } from '@core/session/rows'
 import { testCase, testResult } from '@core/testing'
 import { ResultRows } from '../../stores/rows/result-rows'
-import { pointsOf, remembered, takePoints } from './points'
+import { pointsOf, remembered } from './points'
+import { takePoints } from './take-points'
 
 it('makes a thing once for a list and key, and anew for another list', () => {
   let made = 0
@@ -27,7 +28,7 @@ describe('points of a source', () => {
     expect(before).toHaveLength(3)
   })
 
-  it('of a large session are taken in by slices, once for all who ask, with the rows that arrive meanwhile', async () => {
+  it('of a large session are prepared by slices, once for all who ask, with the rows that arrive meanwhile', async () => {
     const rows = new ResultRows()
     rows.append(block(0, 4500))
     let pauses = 0
@@ -36,7 +37,7 @@ describe('points of a source', () => {
       if (pauses === 1) rows.append(block(4500, 1000))
     }
     await Promise.all([takePoints(rows, pause), takePoints(rows, pause)])
-    expect(pauses).toBe(3)
+    expect(pauses).toBe(4)
     expect(ids(rows)).toEqual(Array.from({ length: 5500 }, (_, i) => `r${i}`))
     const taken = pointsOf(rows)
     await takePoints(rows, () => expect.fail('there is nothing more to take in'))

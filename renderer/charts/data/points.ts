@@ -1,8 +1,6 @@
-import { sizeOf, workOf } from '@core/analysis/size'
 import type { Timing } from '@core/analysis/timing'
 import type { BenchmarkCase } from '@core/case'
 import type { RowSource } from '../../stores/rows/result-rows'
-import { describe } from './series'
 
 interface Taken {
   /** Rows that were looked through: they are only appended. */
@@ -21,41 +19,6 @@ export function pointsOf(rows: RowSource): readonly ChartPoint[] {
   const points = [...before.points, ...collect(rows, before.rows, rows.length)]
   made.set(rows, { rows: rows.length, points })
   return points
-}
-
-/** Rows that are taken in at a time, which is about 10 ms of work. */
-const SLICE_ROWS = 2000
-const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve))
-
-/**
- * Makes `pointsOf` and what charts ask of every case cheap: takes in the rows of a large session by slices, between which the page answers
- * input. Resolves at once where there are few to take in.
- */
-export async function takePoints(rows: RowSource, pause: () => Promise<void> = nextTask): Promise<void> {
-  const before = made.get(rows) ?? NOTHING
-  if (rows.length - before.rows <= SLICE_ROWS) return
-  let under = taking.get(rows)
-  if (!under) taking.set(rows, (under = inSlices(rows, before, pause).finally(() => taking.delete(rows))))
-  await under
-}
-
-/** What is being taken in: charts and answer ask at the same time. */
-const taking = new WeakMap<RowSource, Promise<void>>()
-
-async function inSlices(rows: RowSource, before: Taken, pause: () => Promise<void>): Promise<void> {
-  const points = [...before.points]
-  let from = before.rows
-  while (from < rows.length) {
-    const to = Math.min(rows.length, from + SLICE_ROWS)
-    for (const point of collect(rows, from, to)) {
-      points.push(point)
-      // Kept for each case by those who find them.
-      void [describe(point.case), sizeOf(point.case), workOf(point.case)]
-    }
-    from = to
-    await pause()
-  }
-  if ((made.get(rows)?.rows ?? 0) < from) made.set(rows, { rows: from, points })
 }
 
 function collect(rows: RowSource, from: number, to: number): ChartPoint[] {

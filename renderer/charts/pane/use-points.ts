@@ -3,7 +3,8 @@ import { computed, ref, shallowRef, watch, shallowReactive, type ComputedRef } f
 import type { Result } from '@core/result'
 import { call } from '../../lib/api'
 import type { RowSource } from '../../stores/rows/result-rows'
-import { pointsOf, takePoints, type ChartPoint } from '../data/points'
+import { pointsOf, type ChartPoint } from '../data/points'
+import { takePoints } from '../data/take-points'
 
 /** Up to this many rows the charts follow at once; with more they wait until rows have stopped coming in for a moment. */
 const FEW_ROWS = 400
