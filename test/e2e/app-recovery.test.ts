@@ -106,7 +106,8 @@ describe.runIf(process.platform !== 'win32')('a data folder that is removed in t
 })
 
 describe('cases that go wrong', () => {
-  it('cost only themselves, and the table says in words what happened', async () => {
+  // Hosts crash, hang and are started anew sixteen times, each of which a busy machine takes seconds for.
+  it('cost only themselves, and the table says in words what happened', { timeout: 300_000 }, async () => {
     leavePicks(dataDir, scripted(['steady', 'zeros', 'lazy', 'oom', 'fail', 'crash', 'exit', 'hang', 'lost'], '64, 128'))
     const { page, app, pageErrors } = await start()
     const pid = app.process().pid

@@ -71,8 +71,9 @@ const newestSession = (page: Page): Promise<string | undefined> =>
     return reply.ok ? reply.value[0]?.id : undefined
   })
 
-/** Longest from Run to a session. */
+/** Longest from Run to a session, and from there to its end. */
 const START_MS = 30_000
+const RUN_MS = 200_000
 
 /** Presses Run and waits until the status bar tells that the run has ended; returns its sentence. */
 export async function runToEnd(page: Page): Promise<string> {
@@ -87,7 +88,7 @@ export async function runToEnd(page: Page): Promise<string> {
 /** What the status bar says when the run that is going on has ended. */
 export async function ended(page: Page): Promise<string> {
   const sentence = statusBar(page).getByText(/^(Finished|Stopped):/)
-  await sentence.waitFor({ timeout: 90_000 })
+  await sentence.waitFor({ timeout: RUN_MS })
   return (await sentence.textContent())!
 }
 
