@@ -120,6 +120,8 @@ const SHORT_PLANES: readonly Params[] = [
   { batch: 31, channels: 7, length: 9, height: 5, width: 3, kernel: 7, stride: 7, outHeight: 4, outWidth: 2 },
   { batch: 31, channels: 7, length: 13, height: 4, width: 8, kernel: 3, stride: 2, padding: 1, outHeight: 2, outWidth: 5 },
   { batch: 31, channels: 7, length: 10, height: 5, width: 6, kernel: 4, stride: 1, outHeight: 1, outWidth: 3 },
+  // Of more elements, with windows further apart than two.
+  { batch: 13, channels: 5, length: 131, height: 14, width: 13, kernel: 5, stride: 3, padding: 1, outHeight: 5, outWidth: 6 },
 ]
 
 /** Kernels that meet nothing but padding in part, and some far larger than what they meet: no padded copy of the input is made for them. */

@@ -106,15 +106,27 @@ void pool_planes(const Call& c, const Planes& s) {
   }
 }
 
+constexpr int64_t LONGEST_PLANE = 256;  // elements of planes that are turned into columns
+
+// Whether planes are turned: those of up to LONGEST elements, and longer ones where windows are neither long nor fill vectors side by side.
+inline bool turns_planes(const Planes& s, bool small, bool fills, int threads) {
+  constexpr int64_t LONG = 32, SIDE_BY_SIDE = 4 * W;
+  const int64_t n = s.down.input * s.across.input, outputs = s.down.output * s.across.output;
+  if (fills || s.planes < SEVERAL * threads) return false;
+  if (n <= LONGEST && outputs <= LONGEST) return true;
+  const bool side_by_side = s.across.kernel != 0 && s.across.stride <= 2 && s.across.output >= SIDE_BY_SIDE;
+  return !small && !side_by_side && n <= LONGEST_PLANE && outputs <= LONGEST_PLANE && n <= LONG * outputs && s.planes >= 4 * SEVERAL * threads;
+}
+
 // Many planes of a few elements: a vector holds an element of neighbouring planes, whatever the windows are.
 template <class J, class T>
 void pool_short_planes(const Call& c, const Planes& s) {
   const int64_t n = s.down.input * s.across.input, width = s.across.input, outputs = s.down.output * s.across.output;
-  alignas(64) float columns[LONGEST * AT_ONCE], results[LONGEST * AT_ONCE];
+  alignas(64) float columns[LONGEST_PLANE * AT_ONCE], results[LONGEST_PLANE * AT_ONCE];
   const Range r = part(s.planes, LINE, c.thread, c.threads);
   for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
     const int64_t planes = least(AT_ONCE, r.end - from);
-    gather_columns(input<T>(c, 0) + from * n, n, planes, columns);
+    gather_columns<LONGEST_PLANE>(input<T>(c, 0) + from * n, n, planes, columns);
     for (int64_t down = 0, o = 0; down < s.down.output; down++)
       for (int64_t across = 0; across < s.across.output; across++, o++) {
         const int64_t top = s.down.first(down), bottom = s.down.end(down), left = s.across.first(across), right = s.across.end(across);
@@ -127,7 +139,7 @@ void pool_short_planes(const Call& c, const Planes& s) {
           vstore(results + o * AT_ONCE + p, J::NOTHING == 0 ? vmul(total, share) : vnan_put(total, seen));
         }
       }
-    scatter_rows(results, outputs, planes, output<T>(c) + from * outputs);
+    scatter_rows<false, LONGEST_PLANE>(results, outputs, planes, output<T>(c) + from * outputs);
   }
 }
 
@@ -146,16 +158,21 @@ void run(const Call& c, bool signals) {
   const bool small = is_small(s.across);
   // Of f32, rows of small windows that fill vectors are read as they lie.
   const bool fills = small && sizeof(T) == sizeof(float) && (s.across.output % W == 0 || s.across.output >= LINE);
-  if (!fills && s.down.input * s.across.input <= LONGEST && s.down.output * s.across.output <= LONGEST && s.planes >= SEVERAL * c.threads) return pool_short_planes<J, T>(c, s);
+  if (turns_planes(s, small, fills, c.threads)) return pool_short_planes<J, T>(c, s);
   if (!(small && s.across.output > FEW) && is_narrow(s)) return pool_narrow<J, T>(c, s);
   if (small) return s.across.stride == 1 ? pool_small<J, 1, T>(c, s) : pool_small<J, 2, T>(c, s);
   const int64_t rows = s.planes * s.down.output, at_once = columns_at_once(s.across), parts = (s.across.output + at_once - 1) / at_once;
   float* const buffer = c.scratch + c.thread * BUFFERED;
   const Across across(s.across);
   const Range r = part(rows * parts, 1, c.thread, c.threads);
+  // Counted, not divided for: a division takes about as long as a short row.
+  int64_t row = r.begin / parts, from = r.begin % parts * at_once, plane = row / s.down.output, o = row % s.down.output;
   for (int64_t i = r.begin; i < r.end; i++) {
-    const int64_t row = i / parts, from = i % parts * at_once, plane = row / s.down.output;
-    pool_row<J>(s, across, input<T>(c, 0) + plane * s.down.input * s.across.input, row % s.down.output, from, least(from + at_once, s.across.output), buffer, output<T>(c) + row * s.across.output);
+    pool_row<J>(s, across, input<T>(c, 0) + plane * s.down.input * s.across.input, o, from, least(from + at_once, s.across.output), buffer, output<T>(c) + row * s.across.output);
+    from += at_once;
+    if (from < s.across.output) continue;
+    from = 0, row++;
+    if (++o == s.down.output) o = 0, plane++;
   }
 }
 

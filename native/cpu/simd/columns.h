@@ -12,11 +12,11 @@ constexpr int64_t SHORT_ROW = 16, LONGEST = 32, AT_ONCE = 64;
 inline bool is_short(int64_t rows, int64_t cols, int64_t longest) { return cols <= longest && rows >= LINE; }
 
 // Element k of row r becomes columns[k * AT_ONCE + r]; the lanes behind the last row are zero. `columns` has room for whole tiles
-// (transpose.h) and for whole vectors of rows.
-template <class T>
+// (transpose.h) and for whole vectors of rows. MOST: of `cols`.
+template <int64_t MOST = LONGEST, class T>
 inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* columns) {
   constexpr bool WIDENED = sizeof(T) < sizeof(float);
-  alignas(64) float flat[WIDENED ? LONGEST * AT_ONCE + LINE : 1];
+  alignas(64) float flat[WIDENED ? MOST * AT_ONCE + LINE : 1];
   const float* from = flat;
   if constexpr (WIDENED) map1<false>(x, flat, 0, rows * cols, [](V v) { return v; });
   else from = x;
@@ -47,9 +47,9 @@ inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* column
 }
 
 // The reverse. STREAM: `out` starts with a line.
-template <bool STREAM = false, class T>
+template <bool STREAM = false, int64_t MOST = LONGEST, class T>
 inline void scatter_rows(const float* columns, int64_t cols, int64_t rows, T* out) {
-  alignas(64) float flat[LONGEST * AT_ONCE + LINE];
+  alignas(64) float flat[MOST * AT_ONCE + LINE];
 #if defined(OPSCOPE_TRANSPOSE_TILE)
   // A tile reaches into the next row, which is written after it.
   constexpr int64_t SIDE = TILE<uint32_t>;

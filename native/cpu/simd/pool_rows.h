@@ -71,10 +71,9 @@ inline float joined_run(const T* x, int64_t n) {
   return J::row(x, n, [](V v) { return v; });
 }
 
-// The same of a few floats.
+// The same of floats one by one, and of those where they are few.
 template <class J>
-inline float joined_few(const float* x, int64_t n) {
-  if (n >= 2 * LINE) return joined_run<J>(x, n);
+inline float joined_singly(const float* x, int64_t n) {
   float total = J::NOTHING;
   bool nan = false;  // beside the maximum, which then is one instruction
   for (int64_t i = 0; i < n; i++) {
@@ -82,6 +81,10 @@ inline float joined_few(const float* x, int64_t n) {
     else nan |= is_nan(x[i]), total = x[i] > total ? x[i] : total;
   }
   return nan ? __builtin_nanf("") : total;
+}
+template <class J>
+inline float joined_few(const float* x, int64_t n) {
+  return n >= 2 * LINE ? joined_run<J>(x, n) : joined_singly<J>(x, n);
 }
 
 // Of a mean: divided by the elements of a window of `rows` rows; a maximum as it is.
@@ -239,7 +242,7 @@ void pool_narrow_rows(const Planes& s, const float* x, int64_t from, int64_t cou
     vstore(line, J::ORDERED ? total : vnan_put(total, seen));
     const float rows = static_cast<float>(s.down.kernel == 0 ? end - top : s.down.kernel);
     for (int64_t o = 0; o < outputs; o++) {
-      const float one = joined_few<J>(line + first[o], length[o]);
+      const float one = joined_singly<J>(line + first[o], length[o]);
       out[o] = J::NOTHING == 0 ? one / (rows * counted[o]) : one;
     }
   }
