@@ -102,7 +102,7 @@ const PRODUCTS: readonly Product[] = [
   // Long sums for few outputs, which kernels share out.
   { m: 40, n: 21, k: 2000 }, { m: 17, n: 70, k: 1301, batch: 2, transA: true, transB: true },
   // Few rows, with few columns or few terms.
-  { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
+  { m: 41, n: 9, k: 101, transA: true, transB: true }, { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 

@@ -165,11 +165,12 @@ void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turn
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 
 // Where the left operand is stored transposed, the product of what is stored may be better: that of the operands, transposed. Both stored so: few
-// columns do not repay what turning both takes. The left one alone: its columns fill vectors, which those of a narrow result do not.
+// terms do not repay what turning both takes, unless columns are so few that a vector of them would be partly empty (AVX-512). The left one alone:
+// its columns fill vectors, which those of a narrow result do not.
 inline bool other_way(const Size& s, size_t element_bytes) {
   constexpr int64_t NARROW = W * 3 / 4;
   if (!s.trans_a) return false;
-  if (s.trans_b) return s.p.k >= 256 && s.p.n <= 96;
+  if (s.trans_b) return (s.p.k >= 256 && s.p.n <= 96) || (W == 16 && element_bytes == sizeof(float) && s.p.n < W && s.p.m >= 4 * s.p.n && s.p.k >= 64);
   // 16-bit operands are widened and packed first.
   const bool lies = element_bytes == sizeof(float);
   return s.p.n <= NARROW && s.p.m >= (lies ? 2 * s.p.n : 2 * W) && s.p.k >= (lies ? 64 : 128);
