@@ -7,6 +7,7 @@
 #include <set>
 
 #include "../../device/service.h"
+#include "../../driver/test/idle_driver.h"
 
 using namespace opscope::cuda;
 
@@ -39,10 +40,6 @@ int set(Pointer to, T value, size_t count) {
 
 extern "C" {
 
-int cuDriverGetVersion(int* version) {
-  *version = 1'000'000;
-  return 0;
-}
 int cuDeviceGetCount(int* count) {
   *count = 1;
   return 0;
@@ -110,34 +107,7 @@ int cuLaunchKernelEx(const void*, void* function, void** arguments, void**) {
   return 0;
 }
 
-#define DOES_NOTHING(name) \
-  int name() { return 0; }
-DOES_NOTHING(cuInit)
-DOES_NOTHING(cuDeviceGet)
-DOES_NOTHING(cuDeviceGetName)
-DOES_NOTHING(cuDeviceTotalMem_v2)
-DOES_NOTHING(cuDeviceGetUuid)
-DOES_NOTHING(cuDevicePrimaryCtxRetain)
-DOES_NOTHING(cuDevicePrimaryCtxGetState)
-DOES_NOTHING(cuCtxSetCurrent)
-DOES_NOTHING(cuCtxResetPersistingL2Cache)
-DOES_NOTHING(cuMemFreeHost)
-DOES_NOTHING(cuMemcpyPeerAsync)
-DOES_NOTHING(cuCtxEnablePeerAccess)
-DOES_NOTHING(cuDeviceCanAccessPeer)
-DOES_NOTHING(cuStreamCreate)
-DOES_NOTHING(cuStreamBeginCapture_v2)
-DOES_NOTHING(cuStreamEndCapture)
-DOES_NOTHING(cuGraphInstantiateWithFlags)
-DOES_NOTHING(cuGraphLaunch)
-DOES_NOTHING(cuGraphDestroy)
-DOES_NOTHING(cuGraphExecDestroy)
-DOES_NOTHING(cuEventCreate)
-DOES_NOTHING(cuEventRecord)
-DOES_NOTHING(cuEventDestroy_v2)
-DOES_NOTHING(cuModuleLoadData)
 DOES_NOTHING(cuFuncSetAttribute)
 DOES_NOTHING(cuFuncGetAttribute)
-DOES_NOTHING(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 DOES_NOTHING(cuTensorMapEncodeTiled)
 }

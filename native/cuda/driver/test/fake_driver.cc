@@ -1,5 +1,7 @@
 #include "fake_driver.h"
 
+#include "idle_driver.h"
+
 FakeDriver fake_driver;
 
 namespace {
@@ -24,10 +26,6 @@ constexpr int cluster_dimension = 4, programmatic_serialization = 6, success = 0
 
 extern "C" {
 
-int cuDriverGetVersion(int* version) {
-  *version = 1'000'000;
-  return success;
-}
 int cuMemAlloc_v2(unsigned long long* address, size_t bytes) {
   fake_driver.allocations.push_back(bytes);
   *address = fake_driver.next_address;
@@ -59,47 +57,20 @@ int cuFuncSetAttribute(void* function, int, int bytes) {
   return success;
 }
 
-#define DOES_NOTHING(name) \
-  int name() { return success; }
-DOES_NOTHING(cuInit)
 DOES_NOTHING(cuGetErrorName)
 DOES_NOTHING(cuGetErrorString)
 DOES_NOTHING(cuDeviceGetCount)
-DOES_NOTHING(cuDeviceGet)
-DOES_NOTHING(cuDeviceGetName)
 DOES_NOTHING(cuDeviceGetAttribute)
-DOES_NOTHING(cuDeviceTotalMem_v2)
 DOES_NOTHING(cuDeviceGetPCIBusId)
-DOES_NOTHING(cuDeviceGetUuid)
-DOES_NOTHING(cuDevicePrimaryCtxRetain)
-DOES_NOTHING(cuDevicePrimaryCtxGetState)
-DOES_NOTHING(cuCtxSetCurrent)
-DOES_NOTHING(cuCtxResetPersistingL2Cache)
 DOES_NOTHING(cuMemGetInfo_v2)
 DOES_NOTHING(cuMemFree_v2)
 DOES_NOTHING(cuMemHostAlloc)
 DOES_NOTHING(cuMemHostGetDevicePointer_v2)
-DOES_NOTHING(cuMemFreeHost)
 DOES_NOTHING(cuMemcpyDtoH_v2)
-DOES_NOTHING(cuMemcpyPeerAsync)
-DOES_NOTHING(cuCtxEnablePeerAccess)
-DOES_NOTHING(cuDeviceCanAccessPeer)
 DOES_NOTHING(cuMemsetD8Async)
 DOES_NOTHING(cuMemsetD16Async)
 DOES_NOTHING(cuMemsetD32Async)
-DOES_NOTHING(cuStreamCreate)
 DOES_NOTHING(cuStreamSynchronize)
-DOES_NOTHING(cuStreamBeginCapture_v2)
-DOES_NOTHING(cuStreamEndCapture)
-DOES_NOTHING(cuGraphInstantiateWithFlags)
-DOES_NOTHING(cuGraphLaunch)
-DOES_NOTHING(cuGraphDestroy)
-DOES_NOTHING(cuGraphExecDestroy)
-DOES_NOTHING(cuEventCreate)
-DOES_NOTHING(cuEventRecord)
 DOES_NOTHING(cuEventElapsedTime)
-DOES_NOTHING(cuEventDestroy_v2)
-DOES_NOTHING(cuModuleLoadData)
 DOES_NOTHING(cuModuleGetFunction)
-DOES_NOTHING(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 }
