@@ -19,6 +19,31 @@ afterEach(async () => {
 const start = async () => (opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1', OPSCOPE_TEST_SILENCE_MS: '2000' } }))
 
 describe('an app that is killed in the middle of a sweep', () => {
+  it('offers the rest at the next start, and no more once it is kept as it is', async () => {
+    leavePicks(dataDir, scripted(['slow'], Array.from({ length: 8 }, (_, i) => 64 * (i + 1)).join(', ')))
+    const first = await start()
+    await first.page.getByRole('button', { name: /^Run/ }).click()
+    await expect.poll(() => rowCount(first.page), { timeout: 30_000 }).toBeGreaterThanOrEqual(2)
+    await first.kill()
+
+    const second = await start()
+    const noteOf = ({ page }: Launched) => page.getByRole('status').filter({ hasText: 'was cut off after' })
+    await noteOf(second).getByRole('button', { name: 'Keep as is' }).click()
+    await expect.poll(() => noteOf(second).count()).toBe(0)
+    await second.close()
+
+    const { page } = await start()
+    await view(page, 'History')
+    const row = dataRows(sessions(page)).first()
+    await row.waitFor()
+    await view(page, 'Run')
+    expect(await noteOf(opened).count()).toBe(0)
+    await view(page, 'History')
+    await row.click()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    expect(await page.getByRole('button', { name: 'Resume', exact: true }).isEnabled()).toBe(true)
+  })
+
   it('has every finished result at the next start, and completes the rest when asked', async () => {
     const sizes = Array.from({ length: 8 }, (_, i) => 64 * (i + 1))
     leavePicks(dataDir, scripted(['slow'], sizes.join(', ')))
