@@ -7,6 +7,7 @@ namespace opscope::cuda {
 // dims: [rows, cols].
 static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
+  if (launch_narrow_rows(p, arguments_of(p, rows, cols))) return;
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const std::string name = "cumsum_" + p.dtype();
   if (launch_few_rows(p, rows, cols, few_most, 1, 1, 1, "cumsum_few")) return;

@@ -19,7 +19,7 @@ int64_t few_of(const Planner& p, int64_t cols) {
 
 void plan_rows(Planner& p, const RaggedOp& op) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
-  if (launch_few_rows(p, a.rows, a.cols, few_of(p, a.cols)) || launch_ragged_rows(p, a, op)) return;
+  if (launch_few_rows(p, a.rows, a.cols, few_of(p, a.cols)) || launch_narrow_rows(p, a) || launch_ragged_rows(p, a, op)) return;
   launch_rows(p, a, op.inputs, true);
 }
 
@@ -48,6 +48,7 @@ void plan_group_norm(Planner& p) {
 }
 
 void plan_softmax_backward(Planner& p) {
+  if (launch_narrow_rows(p, arguments_of(p, p.dim(0), p.dim(1)))) return;
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
   if (s.each == 0 || s.vectors) return plan_rows(p, ragged_softmax_backward);
   p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),

@@ -6,6 +6,7 @@
 #include "../softmax/shape.h"
 #include "arguments.h"
 #include "few.h"
+#include "narrow.h"
 #include "shape.h"
 
 namespace opscope::cuda {
@@ -52,6 +53,14 @@ inline bool launch_ragged_rows(Planner& p, const RowArguments& a, const RaggedOp
   const RaggedShape s = ragged_shape(p.device.sm_count, static_cast<int>(lanes_of(p.spec.dtype)), a.rows, a.cols, op, short_elements);
   if (s.vectors == 0) return false;
   p.launch(p.kernel_in("rows_ragged", "rows_ragged_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(s.vectors) + "_" + std::to_string(s.log2)), {s.blocks}, ragged_threads, 0, a);
+  return true;
+}
+
+// Launches rows_narrow.cu where the case is one of many rows of a few elements; whether it did.
+inline bool launch_narrow_rows(Planner& p, const RowArguments& a) {
+  const NarrowShape s = narrow_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols);
+  if (s.rows == 0) return false;
+  p.launch(p.kernel_in("rows_narrow", "rows_narrow_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(a.cols)), {s.blocks}, narrow_row_threads, 0, a);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // How operations over rows are spread over the GPU (rows/shape.h, common/row.h): a part of opscope_cuda_plan_test.
 #include "kernels/common/row.h"
 #include "kernels/group_norm/shape.h"
+#include "kernels/rows/narrow.h"
 #include "kernels/rows/norm_long.h"
 #include "kernels/rows/shape.h"
 #include "kernels/softmax/shape.h"
@@ -124,6 +125,23 @@ void long_softmax_rows() {
   expect(long_shared(132, 232'448, 8, 493, 48'124) > 0 && long_shared(132, 232'448, 4, 264, 21'911) > 0 && long_shared(132, 232'448, 4, 600, 16'384) == 0 && long_shared(132, 232'448, 4, 113, 21'911) == 0 && long_shared(132, 232'448, 4, 1000, 48'001) == 0, "many long rows of softmax lie in shared memory");
 }
 
+// Lanes have whole rows that are whole vectors, an odd number of them, and no block is without one.
+void narrow_row_shapes() {
+  bool whole = true, taken = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= 40; cols++)
+      for (int64_t rows = 1; rows <= int64_t{1} << 33; rows = rows * 3 + 2) {
+        const NarrowShape s = narrow_shape(132, lanes, rows, cols);
+        if (s.rows == 0) {
+          taken = taken && (cols > 15 || cols % lanes == 0 || rows < 132 * 256 * lanes || rows * cols <= few_most);
+          continue;
+        }
+        whole = whole && s.rows * cols % lanes == 0 && s.rows * cols / lanes % 2 == 1 && (lanes == 4 || s.rows % 2 == 0) && s.blocks * narrow_row_threads * s.rows >= rows && (s.blocks - 1) * narrow_row_threads * s.rows < rows;
+      }
+  expect(whole, "a lane has narrow rows of an odd number of vectors");
+  expect(taken && narrow_shape(132, 8, 1 << 23, 2).rows == 4 && narrow_shape(132, 8, 1 << 20, 12).rows == 2 && narrow_shape(132, 4, 1 << 20, 7).rows == 4, "many narrow rows that are no whole vectors have lanes with several");
+}
+
 // Lanes of a warp hold a row that starts off a boundary, all rows of a lane equally far off it, and no block is without one.
 void ragged_row_shapes() {
   bool held = true, apart = true, built = true;
@@ -239,6 +257,7 @@ void row_shapes() {
   row_splits();
   norm_shapes();
   norm_long_shapes();
+  narrow_row_shapes();
   ragged_row_shapes();
   norm_few_shapes();
   short_rows();
