@@ -10,7 +10,7 @@ static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels
   if (launch_narrow_rows(p, arguments_of(p, rows, cols))) return;
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const std::string name = "cumsum_" + p.dtype();
-  if (launch_few_rows(p, rows, cols, few_most, 1, 1, 1, "cumsum_few")) return;
+  if (launch_few_rows(p, rows, cols, std::max(few_most, cumsum_few_most(p.device.sm_count, cols)), 1, 1, 1, "cumsum_few")) return;
   if (const CumsumTile t = cumsum_tiles(p.device.sm_count, lanes, rows, cols); t.rows > 0) {
     p.launch(p.kernel(name + "_tile"), {t.blocks}, 256, static_cast<unsigned>(t.shared), p.input(0), p.output(), rows, static_cast<int>(cols), static_cast<int>(t.rows), t.group, t.each);
     return;

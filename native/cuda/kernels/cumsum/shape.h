@@ -25,4 +25,10 @@ inline CumsumTile cumsum_tiles(int sm_count, int64_t lanes, int64_t rows, int64_
   return {part, (rows + part - 1) / part, group, static_cast<int>(each), part * cols * 4};
 }
 
+// Elements up to which all rows are read at once (cumsum_few.cu), as they are where elements are few: as many as tiles leave. A warp that takes a row step by step waits for memory in each.
+inline int64_t cumsum_few_most(int sm_count, int64_t cols) {
+  constexpr int64_t least_of_slots = 1024;
+  return cols <= least_of_slots ? cumsum_tile * sm_count - 1 : 0;
+}
+
 }  // namespace opscope::cuda

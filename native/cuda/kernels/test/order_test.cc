@@ -109,6 +109,8 @@ void running_sums() {
   expect(fits, "tiles of running sums fit a block");
   expect(holds, "the lanes of a row hold its running sums");
   expect(cumsum_tiles(132, 4, 3, 128).rows == 0, "few rows of running sums take a warp each");
+  expect(cumsum_few_most(132, 23) == 540'671 && cumsum_few_most(132, 1024) == 540'671 && cumsum_few_most(132, 1025) == 0 && cumsum_tiles(132, 4, 540'672, 1).rows > 0 && cumsum_tiles(132, 4, 540'671, 1).rows == 0,
+         "all rows of running sums are read at once up to where tiles begin");
 }
 
 // Blocks that share a running sum hold their row from any place in a vector on.
