@@ -62,7 +62,11 @@ inline int64_t scatter_look_columns(const ScatterShape& s, int64_t lanes) { retu
 inline int scatter_look_lanes(int64_t sm_count, const ScatterShape& s) {
   const int64_t least = scatter_vector(s) > 0 ? 8 : 32;
   int64_t lanes = lanes_of_row(std::min<int64_t>(link_threads, (s.dim + scatter_cells(s) - 1) / scatter_cells(s)));
-  while (lanes > least && s.rows * ((s.dim + scatter_look_columns(s, lanes) - 1) / scatter_look_columns(s, lanes)) < sm_count * 2) lanes /= 2;
+  const auto blocks = [&](int64_t of) { return s.rows * ((s.dim + scatter_look_columns(s, of) - 1) / scatter_look_columns(s, of)); };
+  while (lanes > least && blocks(lanes) < sm_count * 2) lanes /= 2;
+  // Many indices of few rows: more groups, which each wait for memory about twice.
+  constexpr int64_t most_of_group = 8;
+  while (lanes > 1 && s.indices / s.rows * lanes > link_threads * most_of_group && blocks(lanes / 2) <= sm_count * 2) lanes /= 2;
   return static_cast<int>(lanes);
 }
 // Columns of a part of a long row (scatter_few): fewer where there are few, so that multiprocessors have work.

@@ -107,6 +107,8 @@ void scatters() {
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
+  const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
+  expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
