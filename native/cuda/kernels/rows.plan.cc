@@ -23,6 +23,15 @@ void plan_rows(Planner& p, const RaggedOp& op) {
   launch_rows(p, a, op.inputs, true);
 }
 
+// Short rows that do not start on 16 bytes by lanes with single elements.
+void plan_rms_norm(Planner& p) {
+  const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
+  const int64_t lanes = lanes_of(p.spec.dtype);
+  const ShortShape s = short_shape(p.device.sm_count, lanes, a.rows, a.cols);
+  if (s.each == 0 || s.vectors || a.cols >= tile_columns || a.rows * a.cols <= few_most || narrow_shape(p.device.sm_count, lanes, a.rows, a.cols).rows > 0) return plan_rows(p, ragged_rms_norm);
+  p.launch(p.kernel_in("layer_norm_short", "rms_norm_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), a.number, p.output(), a.rows, static_cast<int>(a.cols));
+}
+
 void plan_group_norm(Planner& p) {
   const int64_t groups = p.dim(3);
   const int64_t channels = p.dim(1) / groups, plane = p.dim(2), cols = channels * plane;
@@ -138,7 +147,7 @@ const bool registered = [] {
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
   add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_any); });
   add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_softmax_backward);
-  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_rms_norm); }, 1);
+  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rms_norm, 1);
   add("group_norm", [](const OpKernels&, const Dims& d) {
     const int64_t n = d[3] > 0 && d[3] <= d[1] && d[1] % d[3] == 0 ? d[0] * d[1] * d[2] : 0;
     return Shapes{in(n), in(d[1]), in(d[1]), out(n)};

@@ -1,4 +1,4 @@
-// Which short rows of softmax, log_softmax, softmax_backward and layer_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
+// Which short rows of softmax, log_softmax, softmax_backward, layer_norm and rms_norm are taken by lanes of a warp (softmax_short.cu, layer_norm_short.cu). Pure; rows_test.cc has what holds over the whole range.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -106,7 +106,7 @@ void short_rows() {
         held = held && (!s.vectors || s.each == 1 || s.each == 2 || s.each == 4) && group <= 32 && s.each * group >= n && s.vectors == (cols % lanes == 0) && (s.vectors || s.each == 4 || s.each == 8) && s.threads % 32 == 0 && s.threads <= 256 && s.blocks * s.threads >= rows * group &&
                (s.blocks - 1) * s.threads < rows * group;
         // What softmax_short.cu and layer_norm_short.cu have kernels for.
-        built = built && (s.vectors ? s.each == 1 || s.group_log2 == 5 : s.each == 4 ? s.group_log2 <= 3 : s.group_log2 >= 3);
+        built = built && (s.vectors ? s.each == 1 || s.group_log2 == 5 : s.each == 4 ? s.group_log2 <= 3 : s.group_log2 >= (cols < tile_columns ? 3 : 4)) && (s.vectors || cols >= tile_columns || s.group_log2 <= 3);
       }
   expect(built, "each number of elements and of lanes of a short row has kernels");
   expect(held, "lanes of a warp hold a short row of softmax or layer_norm");
