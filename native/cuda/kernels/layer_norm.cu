@@ -2,6 +2,7 @@
 // registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/cluster.cuh"
+#include "common/early.cuh"
 #include "common/fetch.cuh"
 #include "common/row.cuh"
 #include "layer_norm.h"
@@ -214,6 +215,7 @@ __device__ __forceinline__ void layer_norm_part(const T* x, float2* summaries, i
   const RowSpan<T> row(blockIdx.x / chunks, cols);
   const int first = (blockIdx.x % chunks) * 1024;
   RowPart<T, 4> part;
+  next_may_start();
   part.load(x, row, first + threadIdx.x, 256, 0.0f);
   const int count = chunk_elements(row, first);
   const float mean = block_reduce(part_sum(part), 0.0f, scratch[0], AddOp()) / max(1, count);
@@ -230,6 +232,7 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
   RowPart<T, 4> part;
   part.load(x, row, first, 256, 0.0f);
+  wait_for_last();
   const float2* own = summaries + index * chunks;
   float sum = 0;
   for (int c = threadIdx.x; c < chunks; c += 256) sum += own[c].x * chunk_elements(row, c * 1024);

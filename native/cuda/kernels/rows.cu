@@ -2,6 +2,7 @@
 // Kernels: rows_<op>_<dtype>, .._held_<V>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "common/arithmetic.cuh"
+#include "common/early.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -280,8 +281,14 @@ using RmsNormBackward = NormBackward<T, false>;
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_tile(const RowArguments a) { rows_tile<Policy<T>, T, INPUTS, WRITES>(a); }
 #define LONG_ROWS_OF(T, op, Policy)                                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_cluster(const RowArguments a) { rows_cluster<Policy<T>, T>(a); }              \
-  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) { rows_part<Policy<T>, T>(a); }                    \
-  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) { rows_join<Policy<T>, T>(a); }
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) {                                                  \
+    next_may_start();                                                                                                                              \
+    rows_part<Policy<T>, T>(a);                                                                                                                    \
+  }                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) {                                                  \
+    wait_for_last();                                                                                                                               \
+    rows_join<Policy<T>, T>(a);                                                                                                                    \
+  }
 #define HELD_ROWS_OF(T, op, Policy)                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_1(const RowArguments a) { rows_held<Policy<T>, T, 1>(a); }               \
   extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_2(const RowArguments a) { rows_held<Policy<T>, T, 2>(a); }               \

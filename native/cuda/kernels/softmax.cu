@@ -2,6 +2,7 @@
 // kernels and when each is used), or many long ones into shared memory (<op>_<t>_long, softmax/shape.h). How to build and run: scripts/gpu/kernels.sh.
 #include "common/arithmetic.cuh"
 #include "common/cluster.cuh"
+#include "common/early.cuh"
 #include "common/row.cuh"
 #include "elementwise/kernel.cuh"
 
@@ -125,6 +126,7 @@ __device__ __forceinline__ void softmax_part(const T* x, float2* summaries, int 
   const RowSpan<T> row(blockIdx.x / chunks, cols);
   const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
   RowPart<T, 4> part;
+  next_may_start();
   part.load(x, row, first, 256, lowest);
   const float m = block_reduce(part_max(part), lowest, scratch[0], MaxOp());
   // A chunk may lie wholly outside a row that starts off a boundary; then it adds nothing.
@@ -140,6 +142,7 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
   RowPart<T, 4> part;
   part.load(x, row, first, 256, lowest);
+  wait_for_last();
   const float2* own = summaries + index * chunks;
   float m = lowest;
   for (int c = threadIdx.x; c < chunks; c += 256) m = fmaxf(m, own[c].x);

@@ -122,7 +122,7 @@ void plan_row_op(Planner& p, const char* module, const Extra&... extra) {
     const CUdeviceptr summaries = p.workspace(shape.blocks * 8);
     const auto chunks = static_cast<int>(shape.chunks);
     p.launch(kernel("_part"), grid, shape.threads, 0, p.input(0), summaries, c, chunks);
-    p.launch(kernel("_join"), grid, shape.threads, 0, p.input(0), extra..., p.output(), summaries, c, chunks);
+    p.launch(kernel("_join"), grid, shape.threads, 0, p.input(0), extra..., p.output(), summaries, c, chunks).early(p.device);
     return;
   }
   if (shape.kind == RowShape::Kind::cluster) {

@@ -92,7 +92,7 @@ inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1, bool holds =
   constexpr int64_t most_floats = 4;  // of a statistic
   a.parts_at = p.workspace(split.blocks * most_floats * 4);
   p.launch(kernel("_part"), {split.blocks}, split.threads, 0, a);
-  p.launch(kernel("_join"), {split.blocks}, split.threads, 0, a);
+  p.launch(kernel("_join"), {split.blocks}, split.threads, 0, a).early(p.device);
   return false;
 }
 
