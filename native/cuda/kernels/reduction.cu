@@ -1,14 +1,14 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _each, _flat and _columns with the width of an access, _wide or
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _flat, _each and _columns with the width of an access, _wide or
 // _one, and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/operations.cuh"
 #include "reduction/pieces.cuh"
 
-#define FLAT(T, op, name, width) \
-  extern "C" __global__ void __launch_bounds__(256) op##_##T##_flat_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, int inner, long long rows_per_split, int step, \
+#define FLAT(T, op) \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_flat(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, int inner, long long rows_per_split, int step, \
                                                                        op##_of::Part* shares, unsigned* counters) { \
-    reduce_flat<op##_of, width, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, shares, counters); \
+    reduce_flat<op##_of, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, shares, counters); \
   }
 #define EACH(T, op, name, blocks, ...) \
   extern "C" __global__ void __launch_bounds__(256, blocks) op##_##T##_each_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long outer, long long reduce, long long inner) { \
@@ -26,7 +26,7 @@
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_tile(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, int cols, int tile_rows, int group) { \
     reduce_tile<op##_of, T>(x, {out, parts, count}, rows, cols, tile_rows, group); \
   } \
-  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) EACH(T, op, wide, 1, reduce_each<op##_of, LANES<T>, T>) EACH(T, op, one, 1, reduce_each<op##_of, 1, T>) EACH(T, op, few, blocks, reduce_each_single<op##_of, T>) \
+  FLAT(T, op) EACH(T, op, wide, 1, reduce_each<op##_of, LANES<T>, T>) EACH(T, op, one, 1, reduce_each<op##_of, 1, T>) EACH(T, op, few, blocks, reduce_each_single<op##_of, T>) \
   COLUMNS(T, op, wide, LANES<T>, false, blocks) COLUMNS(T, op, one, 1, false, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \

@@ -172,7 +172,7 @@ class Reduction {
                         own_counters = counters + static_cast<CUdeviceptr>(first * split.tiles * 4);
       const auto length = static_cast<long long>(reduce), rows = static_cast<long long>(split.rows);
       if (flat)
-        p_.launch(kernel("_flat" + width), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), own_shares, own_counters);
+        p_.launch(kernel("_flat"), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), own_shares, own_counters);
       else
         p_.launch(kernel(split.shifted ? "_columns_shifted" : "_columns" + width), {split.tiles, split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<long long>(inner), rows, own_shares, own_counters);
     });

@@ -206,8 +206,7 @@ void reductions() {
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
-            flat_whole = flat_whole && inner <= flat_columns && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 &&
-                         (outer == 1 || length * inner % column.width == 0);
+            flat_whole = flat_whole && inner <= flat_columns && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
         }
       }
   expect(rows_held, "lanes of a warp hold rows of several vectors");

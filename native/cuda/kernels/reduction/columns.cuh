@@ -143,58 +143,58 @@ __device__ __forceinline__ typename R::Part join_columns(typename R::Part p, typ
   return t < inner ? own[t] : R::start();
 }
 
-// grid: (splits, outer); 256 threads. `step` elements, of whole rows, are met at a time by the first step / W threads.
-template <class R, int W, class T>
+// grid: (splits, outer); 256 threads. `step` elements, of whole rows, are met at a time by the first step / W threads, in vectors of W elements: the first one begins up to W - 1 elements before its slice.
+template <class R, class T>
 __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, long long reduce, int inner, long long rows_per_split, int step, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
+  constexpr int W = LANES<T>;
+  using Each = Access<W, T>;
   __shared__ Part all[256 * W], own[256], second[256];
   const int t = threadIdx.x, active = 256 / inner * inner, rows_of_step = step / inner;
   const unsigned splits = gridDim.x;
   if (splits > 1 && t == 0) fetch_ahead(counters + blockIdx.y);
-  const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner;
-  const T* p = x + blockIdx.y * reduce * inner;
+  const long long slice = blockIdx.y * reduce * inner;
+  const int before = static_cast<int>(slice % W);
+  // From the vector on in which the slice begins.
+  const T* p = x + (slice - before);
+  const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner + before;
   Part part[W];
   unsigned place[W];
 #pragma unroll
-  for (int j = 0; j < W; j++) part[j] = R::start(), place[j] = static_cast<unsigned>(blockIdx.x * rows_per_split + (t * W + j) / inner);
-  const auto add = [&](const float (&f)[W], long long i) {
+  for (int j = 0; j < W; j++) part[j] = R::start(), place[j] = static_cast<unsigned>(blockIdx.x * rows_per_split + (t * W + j - before + W * inner) / inner - W);
+  const auto see = [&](const typename Each::Word& v, auto inside) {
+    float f[W];
+    Each::widen(v, f);
 #pragma unroll
     for (int j = 0; j < W; j++) {
-      if (i + j < to) part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
+      if (inside(j)) part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
       place[j] += rows_of_step;
     }
   };
   if (t * W < step) {
     constexpr int U = 4;
     long long i = from + t * W;
+    if (t == 0 && before > 0) {
+      see(Each::load(p + i), [&](int j) { return j >= before && i + j < to; });
+      i += step;
+    }
     // Whole accesses, U of them under way before the first is waited for.
     for (; i + (U - 1) * step + W <= to; i += U * step) {
-      typename Access<W, T>::Word v[U];
+      typename Each::Word v[U];
 #pragma unroll
-      for (int u = 0; u < U; u++) v[u] = Access<W, T>::load(p + i + u * step);
+      for (int u = 0; u < U; u++) v[u] = Each::load(p + i + u * step);
 #pragma unroll
-      for (int u = 0; u < U; u++) {
-        float f[W];
-        Access<W, T>::widen(v[u], f);
-#pragma unroll
-        for (int j = 0; j < W; j++) {
-          part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
-          place[j] += rows_of_step;
-        }
-      }
+      for (int u = 0; u < U; u++) see(v[u], [](int) { return true; });
     }
-    for (; i < to; i += step) {
-      float f[W];
-      Access<W, T>::widen(Access<W, T>::load(p + i), f);
-      add(f, i);
-    }
+    for (; i < to; i += step) see(Each::load(p + i), [&](int j) { return i + j < to; });
   }
 #pragma unroll
   for (int j = 0; j < W; j++) all[t * W + j] = part[j];
   __syncthreads();
   Part total = R::start();
+  // Those of column t % inner, which lie `before` places on, and behind the last place at the first.
   if (t < active)
-    for (int e = t; e < step; e += active) total = R::join(total, all[e]);
+    for (int e = t + before; e < step + before; e += active) total = R::join(total, all[e < step ? e : e - step]);
   total = join_columns<R>(total, own, inner, active);
   const long long cell = static_cast<long long>(blockIdx.y) * inner + t;
   if (splits == 1) {

@@ -100,15 +100,13 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     return {ColumnSplit::Kind::each, wide, wide, few ? up(threads, each_columns) : threads, reduce, 1, 0, false, few};
   }
   if (inner <= flat_columns) {
-    // A slice of `outer` starts on 16 bytes, or elements are read one by one.
-    const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;
     // Threads of a block such that a step is of whole rows.
-    const int64_t period = inner / std::gcd(inner, width), active = 256 / period * period, step = active * width, rows_of_step = step / inner;
+    const int64_t period = inner / std::gcd(inner, lanes), active = 256 / period * period, step = active * lanes, rows_of_step = step / inner;
     const int64_t steps = up(reduce, rows_of_step), wanted = up(int64_t{sm_count} * 4, outer);
     // 256 threads add up the shares of all columns, so many columns have fewer, unless each is of many rows.
     const int64_t shares = std::max(32 * (256 / inner), steps / 64);
     const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), shares}), 1, 1024));
-    return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
+    return {ColumnSplit::Kind::flat, lanes, inner, 1, each * rows_of_step, up(steps, each), step};
   }
   const int64_t tile = shifted ? narrower : 32 * wide, tiles = up(inner, tile);
   // Two blocks on a multiprocessor, or nearly one, each with at least eight rows for each of its eight groups (bf16 4096x4096 on an H200: 12.6 us, by 48 shares and a
