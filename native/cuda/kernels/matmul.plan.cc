@@ -24,16 +24,17 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
 }
 
 // Narrow results of a short k by matmul_each.
-void launch_each(Planner& p, const ProductShape& s) {
+void launch_each(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
   const int64_t threads = s.batch * up(s.m, each_rows) * s.n;
-  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p)), {ceil_div(threads, 128)}, 128, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b),
+  p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p)), {ceil_div(threads, 128)}, 128, 0, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b),
            static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(threads));
 }
 
-void launch_long(Planner& p, const LongPlan& plan) {
+void launch_long(Planner& p, const Product& product, const LongPlan& plan) {
   const auto shared = static_cast<unsigned>(plan.shared);
   const CUfunction f = p.kernel_in("matmul_long", "matmul_long_" + p.dtype() + (plan.k_contiguous ? "_k_" : "_l_") + std::to_string(plan.row_groups), shared);
-  p.launch(f, {plan.blocks}, long_threads, shared, p.input(plan.long_m ? 0 : 1), p.input(plan.long_m ? 1 : 0), p.output(), plan.task);
+  p.launch(f, {plan.blocks}, long_threads, shared, plan.long_m ? product.a : product.b, plan.long_m ? product.b : product.a, product.c, plan.task);
 }
 
 // A product in f32 by matmul_f32.
@@ -87,50 +88,51 @@ void launch_small(Planner& p, const Product& product, int side) {
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
-void launch_shallow(Planner& p, const ProductShape& s) {
+void launch_shallow(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
   const bool wide = s.n % 8 == 0;
   const ShallowPairs pairs = wide ? ShallowPairs{} : shallow_pairs(s.m, s.n);
   const int64_t across = wide ? s.n / 8 : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
   const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
-  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(s.trans_a),
            static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
 }
 
-void launch_short(Planner& p, const ProductShape& s) {
+void launch_short(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
   const ShortPlan plan = short_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
   const auto shared = static_cast<unsigned>(plan.task.staged) * (short_threads / 32);
   const std::string kernel = "matmul_short_" + p.dtype() + "_" + std::to_string(plan.blocks) + "_" + std::to_string(plan.steps) + (plan.run ? "_run" : "_pieces");
-  p.launch(p.kernel_in("matmul_short", kernel, shared), {plan.launched}, short_threads, shared, p.input(0), p.input(1), p.output(), plan.task);
+  p.launch(p.kernel_in("matmul_short", kernel, shared), {plan.launched}, short_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
-void launch_short_f32(Planner& p, const ProductShape& s) {
+void launch_short_f32(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
   const ShortPlanF32 plan = short_plan_f32(p.device.sm_count, s);
   const auto shared = static_cast<unsigned>(plan.shared);
-  p.launch(p.kernel_in("matmul_short_f32", "matmul_short_f32_" + std::to_string(plan.k), shared), {plan.launched}, short_f32_threads, shared, p.input(0), p.input(1), p.output(), plan.task);
-}
-
-void plan(Planner& p) {
-  for (size_t i = 1; i <= 3; i++)
-    if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
-  const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
-  const ProductChoice choice = product_choice(p.device, p.spec.dtype, s);
-  switch (choice.kernel) {
-    case ProductKernel::few: return launch_few(p, {s, p.input(0), p.input(1), p.output()}, choice.few);
-    case ProductKernel::deep: return launch_deep(p, s, choice.deep);
-    case ProductKernel::short_k: return launch_short(p, s);
-    case ProductKernel::short_f32: return launch_short_f32(p, s);
-    case ProductKernel::stream: return launch_stream(p, s, choice.stream);
-    case ProductKernel::slim: return launch_slim(p, s, choice.slim);
-    case ProductKernel::narrow: return launch_narrow(p, s, choice.narrow);
-    case ProductKernel::skinny: return launch_skinny(p, s);
-    case ProductKernel::shallow: return launch_shallow(p, s);
-    case ProductKernel::each: return launch_each(p, s);
-    case ProductKernel::long_side: return launch_long(p, choice.long_side);
-    case ProductKernel::tiles: return launch_product(p, s, p.input(0), p.input(1), p.output());
-  }
+  p.launch(p.kernel_in("matmul_short_f32", "matmul_short_f32_" + std::to_string(plan.k), shared), {plan.launched}, short_f32_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
 }  // namespace
+
+void launch_matmul(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const ProductChoice choice = product_choice(p.device, p.spec.dtype, s);
+  switch (choice.kernel) {
+    case ProductKernel::few: return launch_few(p, product, choice.few);
+    case ProductKernel::deep: return launch_deep(p, product, choice.deep);
+    case ProductKernel::short_k: return launch_short(p, product);
+    case ProductKernel::short_f32: return launch_short_f32(p, product);
+    case ProductKernel::stream: return launch_stream(p, product, choice.stream);
+    case ProductKernel::slim: return launch_slim(p, product, choice.slim);
+    case ProductKernel::narrow: return launch_narrow(p, product, choice.narrow);
+    case ProductKernel::skinny: return launch_skinny(p, product);
+    case ProductKernel::shallow: return launch_shallow(p, product);
+    case ProductKernel::each: return launch_each(p, product);
+    case ProductKernel::long_side: return launch_long(p, product, choice.long_side);
+    case ProductKernel::tiles: return launch_product(p, s, product.a, product.b, product.c);
+  }
+}
 
 void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
   const Product product = {s, a, b, c};
@@ -156,6 +158,17 @@ void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elemen
            static_cast<int>(splits))
       .early(p.device);
 }
+
+namespace {
+
+void plan(Planner& p) {
+  for (size_t i = 1; i <= 3; i++)
+    if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
+  const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
+  launch_matmul(p, {s, p.input(0), p.input(1), p.output()});
+}
+
+}  // namespace
 
 static const Register registered({"matmul",
                                   {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::tf32},

@@ -11,13 +11,14 @@ namespace opscope::cuda {
 namespace {
 
 // What kernels of a long matrix and a few vectors take; `sides` says which is which.
-SkinnyArguments skinny_arguments(Planner& p, const ProductShape& s, const SkinnyPlan& sides) {
+SkinnyArguments skinny_arguments(const Product& product, const SkinnyPlan& sides) {
+  const ProductShape& s = product.s;
   SkinnyArguments a = {};
   const bool few_columns = sides.columns_are_few;
   const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
-  a.matrix = p.input(few_columns ? 0 : 1);
-  a.vectors = p.input(few_columns ? 1 : 0);
-  a.out = p.output();
+  a.matrix = few_columns ? product.a : product.b;
+  a.vectors = few_columns ? product.b : product.a;
+  a.out = product.c;
   a.length = few_columns ? s.m : s.n;
   a.few = few_columns ? s.n : s.m;
   a.k = s.k;
@@ -38,8 +39,9 @@ std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scal
 
 }  // namespace
 
-void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
-  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+void launch_narrow(Planner& p, const Product& product, const NarrowPlan& plan) {
+  const ProductShape& s = product.s;
+  SkinnyArguments a = skinny_arguments(product, plan.sides);
   a.parts = plan.parts;
   a.tiles = plan.tiles;
   const bool rows = plan.sides.k_contiguous;
@@ -49,9 +51,10 @@ void launch_narrow(Planner& p, const ProductShape& s, const NarrowPlan& plan) {
   else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
 }
 
-void launch_skinny(Planner& p, const ProductShape& s) {
+void launch_skinny(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
   const SkinnyPlan plan = skinny_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
-  SkinnyArguments a = skinny_arguments(p, s, plan);
+  SkinnyArguments a = skinny_arguments(product, plan);
   a.share = plan.share;
   a.tiles = plan.tiles;
   const int64_t cells = plan.tiles * s.batch;
@@ -62,10 +65,11 @@ void launch_skinny(Planner& p, const ProductShape& s) {
   p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
 }
 
-void launch_deep(Planner& p, const ProductShape& s, const DeepPlan& plan) {
-  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+void launch_deep(Planner& p, const Product& product, const DeepPlan& plan) {
+  const ProductShape& s = product.s;
+  SkinnyArguments a = skinny_arguments(product, plan.sides);
   a.share = plan.share;
-  const int64_t results = s.batch * s.m * s.n;
+  const int64_t results = product.results();
   const bool joins = plan.splits > 1 && !plan.counted;
   if (joins) a.shares = shares_of(p, results, plan.splits);
   if (plan.splits > 1 && plan.counted) a.shares = p.workspace(s.batch * plan.splits * plan.results * 4), a.counters = p.workspace(s.batch * 4);
@@ -75,11 +79,12 @@ void launch_deep(Planner& p, const ProductShape& s, const DeepPlan& plan) {
   if (joins) launch_join(p, a.shares, a.out, results, plan.splits);
 }
 
-void launch_slim(Planner& p, const ProductShape& s, const SlimPlan& plan) {
-  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+void launch_slim(Planner& p, const Product& product, const SlimPlan& plan) {
+  const ProductShape& s = product.s;
+  SkinnyArguments a = skinny_arguments(product, plan.sides);
   a.share = plan.share;
   a.tiles = plan.sides.tiles;
-  const int64_t results = s.batch * s.m * s.n;
+  const int64_t results = product.results();
   a.shares = shares_of(p, results, plan.splits);
   const unsigned shared = slim_shared(plan.few, plan.few_k, plan.sides.k_contiguous);
   const std::string kernel = "matmul_slim_f32_" + std::to_string(plan.few) + "_" + (plan.few_k ? "n" : "t") + (plan.sides.k_contiguous ? "n" : "t");
@@ -87,11 +92,12 @@ void launch_slim(Planner& p, const ProductShape& s, const SlimPlan& plan) {
   launch_join(p, a.shares, a.out, results, plan.splits);
 }
 
-void launch_stream(Planner& p, const ProductShape& s, const StreamPlan& plan) {
-  SkinnyArguments a = skinny_arguments(p, s, plan.sides);
+void launch_stream(Planner& p, const Product& product, const StreamPlan& plan) {
+  const ProductShape& s = product.s;
+  SkinnyArguments a = skinny_arguments(product, plan.sides);
   a.share = plan.share;
   a.tiles = plan.tiles;
-  const int64_t cells = plan.tiles * s.batch, results = s.batch * s.m * s.n;
+  const int64_t cells = plan.tiles * s.batch, results = product.results();
   const bool joins = plan.splits > 1 && !plan.counted;
   if (joins) a.shares = shares_of(p, results, plan.splits);
   if (plan.splits > 1 && plan.counted) a.shares = p.workspace(cells * plan.splits * plan.results * 4), a.counters = p.workspace(cells * 4);
