@@ -10,6 +10,7 @@
 #include "convolution/filters.h"
 #include "convolution/gather.h"
 #include "convolution/group.h"
+#include "convolution/image.h"
 #include "convolution/narrow.h"
 #include "convolution/packed.h"
 #include "convolution/rows.h"
@@ -236,6 +237,14 @@ CUdeviceptr plan_trim(Planner& p, const ConvSizes& s, const ConvTrim& t, int64_t
   return weight;
 }
 
+// All images as one product (convolution/image.h).
+void plan_image(Planner& p, const ConvSizes& s, const ConvImage& image) {
+  const int64_t elements = image.outputs * image.terms, bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const CUdeviceptr matrix = p.workspace(elements * bytes);
+  p.launch(p.kernel_in("convolution_image", "convolution_image_" + std::to_string(bytes)), {ceil_div(elements, 128)}, 128, 0, p.input(1), matrix, s, static_cast<int>(image.terms), static_cast<int>(elements));
+  launch_matmul(p, {{1, s.batch, static_cast<int>(image.outputs), static_cast<int>(image.terms), false, true}, p.input(0), matrix, p.output()});
+}
+
 // Where the elements of the input that kernels of one element meet lie.
 CUdeviceptr plan_sample(Planner& p, const ConvSizes& s, int64_t elements) {
   const CUdeviceptr x = p.workspace(elements * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
@@ -280,6 +289,7 @@ void plan(Planner& p) {
   const int64_t plane = int64_t{whole.depth.output} * whole.height.output * whole.width.output, volume = int64_t{whole.depth.kernel} * whole.height.kernel * whole.width.kernel;
   if (plane >= most || p.dim(1) / p.dim(3) * volume >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
   const Problem problem = problem_of(p, whole, true);
+  if (const ConvImage image = conv_image(whole, problem.shape); image.terms > 0 && !problem.shape.depthwise && image.cost < problem.choice.cost) return plan_image(p, whole, image);
   if (const ConvTrim trim = conv_trim(whole); conv_is_trimmed(whole, trim) && !problem.shape.depthwise) {
     const Problem trimmed = problem_of(p, conv_trimmed(whole, trim), false);
     const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;

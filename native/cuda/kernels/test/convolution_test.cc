@@ -2,6 +2,7 @@
 #include <set>
 
 #include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/image.h"
 #include "kernels/convolution/packed.h"
 #include "kernels/convolution/sample.h"
 #include "kernels/convolution/tiles.h"
@@ -268,6 +269,20 @@ void samples() {
   expect(!conv_is_sampled(three) && conv_sample_pays(50, 30, 1 << 20, 2, 2) && !conv_sample_pays(8, 6, 1 << 20, 2, 2), "larger kernels are not, and a copy must pay");
 }
 
+// A convolution of many small images is a product of an image's elements and its outputs.
+void images() {
+  const auto image = [](int batch, int channels, int filters, int groups, const ConvAxis& width) {
+    const ConvSizes s = {batch, channels, filters, groups, 1, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, width};
+    ConvShape c = {int64_t{batch} * width.output, filters / groups, groups, int64_t{channels} / groups * width.kernel, width.output, false, false, channels / groups};
+    c.bytes = 4 * (int64_t{batch} * channels * width.input + int64_t{batch} * filters * width.output);
+    return conv_image(s, c);
+  };
+  const ConvImage two = image(3'093'373, 1, 37, 1, axis(2, 7, 3, 1, 1));
+  expect(two.terms == 2 && two.outputs == 74 && two.cost > 300 && two.cost < 600, "a small image is a row of a product, which its bytes bound");
+  expect(image(3'093'373, 2, 36, 2, axis(2, 7, 3, 1, 1)).terms == 0 && image(100, 1, 37, 1, axis(2, 7, 3, 1, 1)).terms == 0 && image(4096, 64, 37, 1, axis(5, 3, 1, 1, 1)).terms == 0 && image(4096, 9, 17, 1, axis(5, 5, 0, 1, 1)).terms == 0,
+         "groups, few images, long rows and single outputs of an image are not");
+}
+
 }  // namespace
 
 void convolution_shapes() {
@@ -280,4 +295,5 @@ void convolution_shapes() {
   depthwise();
   thin();
   samples();
+  images();
 }
