@@ -185,7 +185,7 @@ bool short_k() {
   bool right = true;
   for (const int m : {1, 17, 100, 1023, 70'000, 1'000'000})
     for (const int n : {9, 32, 33, 66, 128, 129, 1000, 4097, 500'001})
-      for (const int k : {1, 3, 8, 16, 17, 24, 33, 40, 48})
+      for (const int k : {1, 3, 8, 16, 17, 24, 33, 40, 48, 65, 80})
         for (const int64_t batch : {1, 5, 1000})
           for (const int64_t bytes : {2, 4}) {
             const ProductShape s = {batch, m, n, k, false, true};
@@ -194,8 +194,8 @@ bool short_k() {
             const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, rows = int64_t{16} * t.period;
             if (!is_short(bytes, s, true)) continue;
             const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
-            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || (p.run && (either(8, 3) || either(16, 1)));
-            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 3) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
+            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || either(8, 3) || (p.run ? either(16, 1) : either(8, 5));
+            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
             right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
                     t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
             if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (16 * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 48 << 10;
@@ -294,8 +294,8 @@ void products() {
              short_plan(132, 4, {1, 8192, 4096, 4, false, false}).task.period == 1,
          "narrow rows are stored as runs, others from where memory sectors start, or 16 bytes where rows are few");
   const auto by_short = [](int64_t bytes, int m, int n, int k) { return is_short(bytes, {1, m, n, k, false, true}); };
-  expect(by_short(2, 65'536, 47, 16) && by_short(2, 5653, 4097, 5) && by_short(2, 1'251'063, 29, 37) && by_short(4, 32'769, 3157, 3) && by_short(4, 256, 10'317, 8) && by_short(4, 22'675, 2049, 35), "a short k and a large result take warps that keep b");
-  expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
+  expect(by_short(2, 65'536, 47, 16) && by_short(2, 5653, 4097, 5) && by_short(2, 1'251'063, 29, 37) && by_short(4, 32'769, 3157, 3) && by_short(4, 256, 10'317, 8) && by_short(4, 22'675, 2049, 35) && by_short(2, 17'239, 8193, 32) && by_short(2, 409, 2909, 80), "a short k and a large result take warps that keep b");
+  expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(2, 409, 2909, 81) && !by_short(2, 255, 8193, 33) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
          "few rows for their columns, whole vectors and small results take other kernels");
   expect(is_short(2, {1, 4097, 8192, 8, true, true}) && !is_short(2, {1, 4097, 8192, 8, true, false}) && !is_short(2, {1, 4097, 8192, 3, true, true}), "a transposed b of a few elements of k is read once for many rows");
   expect(is_short_f32({1, 1000, 1000, 8, false, false}, false) && !is_short_f32({1, 1000, 1000, 8, false, false}, true) && is_short_f32({1, 11'519, 653, 9, false, true}, false) && !is_short_f32({20, 19, 1163, 11, true, true}, false) &&
