@@ -282,6 +282,8 @@ void products() {
   expect(narrow_plan(132, shared_bytes, 4, {1, 300'000, 5, 39, false, true}).parts == 1 && narrow_plan(132, shared_bytes, 4, {1, 300, 5, 39, false, true}).parts == 4 && narrow_plan(132, shared_bytes, 4, {1, 300, 5, 200, false, true}).parts == 0 &&
              narrow_plan(132, shared_bytes, 2, {1, 300, 5, 39, false, true}).parts == 0 && narrow_plan(132, shared_bytes, 2, {1, 9, 171'007, 128, false, false}).parts > 0 && narrow_plan(132, shared_bytes, 2, {1, 9, 171'008, 128, false, false}).parts == 0 && narrow_plan(132, shared_bytes, 4, {1, 31, 109'622, 64, true, false}).sides.vectors == 32,
          "a short k and a narrow side keep whole rows or columns in a block, in parts where they are few");
+  expect(narrow_plan(132, 2, {1, 16'384, 32, 64, false, true}).parts == 0 && narrow_plan(132, 2, {1, 16'384, 8, 64, false, true}).parts > 0 && narrow_plan(132, 2, {1, 16'384, 32, 63, false, true}).parts > 0 && narrow_plan(132, 2, {1, 31, 16'384, 64, true, true}).parts > 0,
+         "16-bit products of more than a few vectors whose rows tensor cores read as they lie are left to these");
   expect(!narrow_suits_wgmma({1, 31, 109'622, 64, true, false}) && narrow_suits_wgmma({1, 31, 109'624, 64, false, false}), "tensor cores take narrow products in tf32 whose long matrix lies as they read it");
   expect(is_each({1, 1'000'000, 29, 15, false, true}, 2) && is_each({1, 9, 2'826'415, 3, false, false}, 4) && !is_each({1, 9, 2'826'415, 3, false, false}, 2) && !is_each({1, 1'000'000, 32, 15, false, true}, 4) &&
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
