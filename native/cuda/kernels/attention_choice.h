@@ -37,12 +37,12 @@ inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vector
 constexpr int attention_warp_own = 2 << 10;
 inline unsigned attention_warp_bytes(const AttentionSizes& s, int sharing) {
   if (sharing == 1) return 0;
-  const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(attention_warp_dim(s.dim)) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * 16;
+  const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(s.dim) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * 16;
   return static_cast<unsigned>(sums > threads ? sums : threads);
 }
 
 // Blocks of 128 threads that a multiprocessor holds; of the kernels that share keys an even number.
-constexpr int attention_warp_resident(int element_bytes, int dim) { return dim > 64 ? 2 : element_bytes == 4 && dim == 64 ? 3 : 4; }
+constexpr int attention_warp_resident(int element_bytes, int dim) { return element_bytes == 4 && (dim == 64 || dim == 96) ? 3 : dim > 64 ? 2 : 4; }
 
 // Warps of a block that share the keys of its queries, shares of the keys over blocks, and about how long that takes, in tiles of 16 keys.
 struct AttentionWarps {
@@ -51,7 +51,7 @@ struct AttentionWarps {
 };
 inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, const AttentionSizes& s, int element_bytes) {
   constexpr int most_splits = 128;
-  const int dim = attention_warp_dim(s.dim), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
+  const int dim = attention_warp_dim(element_bytes, s.dim), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
   const long long seen = attention_keys_seen(s), tiles = s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries);
   AttentionWarps best = {};
   for (int sharing = 1; sharing <= 8; sharing *= sharing == 1 ? 4 : 2) {

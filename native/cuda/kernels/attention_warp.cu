@@ -331,6 +331,6 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   }
 // BLOCKS of 128 threads that a multiprocessor holds: attention_warp_resident says the same.
 #define ATTENTION(T, D, BLOCKS) ATTENTION_AS(T, D, 1, 128, BLOCKS) ATTENTION_AS(T, D, 4, 128, (BLOCKS / 2 * 2)) ATTENTION_AS(T, D, 8, 256, (BLOCKS / 2))
-ATTENTION(f32, 32, 4) ATTENTION(f32, 64, 3) ATTENTION(f32, 128, 2) ATTENTION(f32, 256, 2)
+ATTENTION(f32, 32, 4) ATTENTION(f32, 64, 3) ATTENTION(f32, 96, 3) ATTENTION(f32, 128, 2) ATTENTION(f32, 160, 2) ATTENTION(f32, 256, 2)
 ATTENTION(f16, 32, 4) ATTENTION(f16, 64, 4) ATTENTION(f16, 128, 2) ATTENTION(f16, 256, 2)
 ATTENTION(bf16, 32, 4) ATTENTION(bf16, 64, 4) ATTENTION(bf16, 128, 2) ATTENTION(bf16, 256, 2)
