@@ -60,6 +60,12 @@ void launch_f32(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+void launch_slab(Planner& p, const Product& product) {
+  const SlabPlan plan = slab_plan(product.s);
+  const auto shared = static_cast<unsigned>(plan.shared);
+  p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
+}
+
 void launch_f32_small(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
@@ -121,6 +127,7 @@ void launch_matmul(Planner& p, const Product& product) {
   switch (choice.kernel) {
     case ProductKernel::few: return launch_few(p, product, choice.few);
     case ProductKernel::deep: return launch_deep(p, product, choice.deep);
+    case ProductKernel::slab: return launch_slab(p, product);
     case ProductKernel::short_k: return launch_short(p, product);
     case ProductKernel::short_f32: return launch_short_f32(p, product);
     case ProductKernel::stream: return launch_stream(p, product, choice.stream);
@@ -138,6 +145,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   const Product product = {s, a, b, c};
   if (const FewLaunch few = few_choice(p.device, p.spec.dtype, s); few.taken) return launch_few(p, product, few);
   switch (tile_kernel(p.device, p.spec.dtype, s)) {
+    case TileKernel::slab: return launch_slab(p, product);
     case TileKernel::f32: return launch_f32(p, product);
     case TileKernel::f32_small: return launch_f32_small(p, product);
     case TileKernel::simt: return launch_tiles(p, product, "matmul_simt", product_tile(p.device, simt_tiles, s), 32);

@@ -12,6 +12,7 @@
 #include "shallow.h"
 #include "shifted.h"
 #include "short.h"
+#include "slab.h"
 #include "slim.h"
 #include "small.h"
 #include "stream.h"
@@ -21,6 +22,7 @@ namespace opscope::cuda {
 enum class ProductKernel {
   few,        // matmul_few: few multiplications
   deep,       // matmul_deep: few results and a long k
+  slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
@@ -34,6 +36,7 @@ enum class ProductKernel {
 };
 
 enum class TileKernel {
+  slab,       // matmul_slab_f32, as above
   f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
               // product is large enough to pay for it; matmul_f32_words: the same with operands as they lie, where it is not
   f32_small,  // matmul_f32_small: f32 of a few tiles
@@ -78,6 +81,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
+  if (dtype == Dtype::f32 && is_slab(shared, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
@@ -100,6 +104,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
 // Of products that no other kernel takes.
 inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
   if (dtype == Dtype::f32) {
+    if (is_slab(device.shared_bytes_per_block, s)) return TileKernel::slab;
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, s) ? TileKernel::f32_small : TileKernel::simt;
   }

@@ -11,6 +11,7 @@
 #include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/shifted.h"
+#include "kernels/matmul/slab.h"
 #include "kernels/matmul/slim.h"
 #include "kernels/matmul/small.h"
 #include "kernels/matmul/stream.h"
@@ -98,6 +99,22 @@ bool shifted_side() {
               right = right && (p.columns == 64 || p.columns == 128 || p.columns == 256) && p.tile_rows % 8 == 0 && p.tile_rows >= 8 && p.tile_rows <= shifted_rows && shifted_shared_bytes(p.columns) <= 227 << 10 &&
                       up(steps, p.splits) * (p.splits - 1) < steps && !(shifted_x_is_b(s, bytes) ? rows_aligned_b(s, bytes) : rows_aligned_a(s, bytes));
             }
+  return right;
+}
+
+// Tiles of f32 with a short k cover the result once, and shared memory holds both operands or the results.
+bool slab() {
+  bool right = true;
+  for (const int m : {33, 64, 65, 129, 4097, 65'537})
+    for (const int n : {33, 49, 64, 65, 128, 129, 258, 4100})
+      for (const int k : {17, 32, 33, 64, 65, 127, 128})
+        for (const int64_t batch : {1, 7}) {
+          const SlabPlan p = slab_plan({batch, m, n, k, false, false});
+          const SlabTask& t = p.task;
+          right = right && p.rows * p.columns == 64 * 128 && p.rows % slab_warp_rows == 0 && p.columns % slab_warp_columns == 0 && p.rows / slab_warp_rows * (p.columns / slab_warp_columns) * 32 == slab_threads;
+          right = right && t.tiles_m * p.rows >= m && (t.tiles_m - 1) * p.rows < m && t.tiles_n * p.columns >= n && (t.tiles_n - 1) * p.columns < n && p.blocks == batch * t.tiles_m * t.tiles_n;
+          right = right && p.shared >= k * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 113 << 10 && (k > 64 || p.shared <= 55 << 10);
+        }
   return right;
 }
 
@@ -289,6 +306,11 @@ void products() {
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
          "narrow results of a short k take threads that share nothing");
   expect(short_k(), "warps of products with a short k cover the result once, in whole pieces");
+  expect(slab(), "tiles of f32 with a short k cover the result once, in shared memory that leaves room for two or four blocks");
+  const auto by_slab = [](int m, int n, int k) { return is_slab(232'448, {1, m, n, k, false, true}); };
+  expect(by_slab(4097, 846, 23) && by_slab(12'809, 258, 29) && by_slab(64, 262'144, 33) && by_slab(12'765, 129, 64) && slab_plan({1, 262'145, 49, 48, true, true}).rows == 128 && slab_plan({1, 64, 262'144, 33, true, false}).rows == 64 && !by_slab(4097, 846, 16) &&
+             !by_slab(4097, 846, 129) && !by_slab(37'136, 32, 23) && !by_slab(300, 300, 64),
+         "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
   expect(deep(), "a long sum for few results covers k once, and shared memory holds its operands");
   expect(slim(), "tiles of a slim side have all of it, and shares cover k once");
   expect(stream(), "a long matrix times a short side is covered once, by rows that start alike");
