@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "../matmul/shape.h"
+#include "../matmul/slab.h"
 #include "each.h"
 #include "filters.h"
 #include "gather.h"
@@ -157,8 +157,18 @@ inline double conv_point_cost(int sm_count, const ConvShape& c) {
   return t.launch + std::hypot(threads * (t.thread + static_cast<double>(c.terms) * t.term), static_cast<double>(up(c.terms, 4)) * t.latency);
 }
 
+// By matmul_slab_f32, in tiles of a warp; 0 where it does not take the product.
+inline double conv_slab_cost(int sm_count, const ConvShape& c, int64_t batch, int64_t m, int64_t n) {
+  constexpr double start = 5.6, rate = 1.7e5, bytes = 2.2e6;
+  constexpr int64_t most = int64_t{1} << 30;
+  if (c.element_bytes != 4 || m >= most || n >= most || c.terms >= most || !is_slab({batch, static_cast<int>(m), static_cast<int>(n), static_cast<int>(c.terms), false, false})) return 0;
+  const double tiles = static_cast<double>(batch * up(m, slab_warp_rows) * up(n, slab_warp_columns));
+  return start + std::hypot(tiles * (slab_warp_rows * slab_warp_columns) * static_cast<double>(c.terms) / (rate * sm_count), static_cast<double>(c.bytes) / bytes);
+}
+
 // About what a batched product takes, which has a choice of kernels of its own: multiply-adds of whole tiles, or bytes.
 inline double conv_product_cost(int sm_count, const ConvShape& c) {
+  if (const double cost = conv_slab_cost(sm_count, c, c.columns / c.plane * c.groups, c.filters, c.plane); cost > 0) return cost;
   const bool wide = c.plane * c.element_bytes % 16 == 0;
   const double rate = (c.element_bytes == 4 ? 1.4e5 : wide ? 1.9e6 : 2e5) * sm_count, bytes = c.element_bytes == 2 && wide ? 3e6 : 1e6;
   const double tiles = static_cast<double>(c.columns / c.plane * c.groups) * static_cast<double>(up(c.filters, 64) * up(c.plane, 64)) * 4096, terms = static_cast<double>(up(c.terms, 16) * 16);
@@ -169,6 +179,7 @@ inline double conv_product_cost(int sm_count, const ConvShape& c) {
 // 0: not one product, or one of f32 with a long sum of few tiles, which takes longer (H200: 64x513, 240 filters 12.3 and 14.0 us).
 inline double conv_dense_cost(int sm_count, const ConvShape& c) {
   if (!c.dense || (c.element_bytes == 4 && c.terms > 448 && up(c.columns, 64) * up(c.filters, 64) < sm_count)) return 0;
+  if (const double cost = conv_slab_cost(sm_count, c, 1, c.columns, c.filters); cost > 0) return cost;
   const bool half = c.element_bytes == 2, wide = half && c.terms % 8 == 0;
   const double rate = (half ? 2e6 : 1.4e5) * sm_count, tile = (wide ? 0.010 : 0.022) * 132 / sm_count, bytes = !half || wide ? 2e6 : 1e6;
   const double tiles = static_cast<double>(up(c.columns, 64) * up(c.filters, 64)), terms = static_cast<double>(up(c.terms, 16) * 16);

@@ -34,6 +34,12 @@ void kinds() {
               }
   expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {163'840, 3, 1, 16, 128, true, true, 16}) == ConvKind::point,
          "long sums of few positions are products, short ones take a thread each");
+  const auto point = [](int64_t images, int64_t filters, int64_t terms, int64_t plane) {
+    ConvShape c = {images * plane, filters, 1, terms, plane, true, false, terms};
+    c.bytes = 4 * images * plane * (filters + terms);
+    return conv_kind(132, c);
+  };
+  expect(point(10'891, 65, 32, 297) == ConvKind::product && point(64, 128, 32, 103) == ConvKind::product && point(10'891, 65, 8, 297) != ConvKind::product, "f32 kernels of one element with a short sum are products, whose tiles have all of it");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
   expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::filters && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::gather, "few terms are no tile, whatever the filters");
