@@ -271,7 +271,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::product:
-      if (shape.dense) return launch_product(p, {1, static_cast<int>(shape.columns), static_cast<int>(shape.filters), static_cast<int>(shape.terms), false, true}, from.x, from.weight, p.output());
+      if (shape.dense) return launch_matmul(p, {{1, static_cast<int>(shape.columns), static_cast<int>(shape.filters), static_cast<int>(shape.terms), false, true}, from.x, from.weight, p.output()});
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
     case ConvKind::mma: return plan_mma(p, from, s, packed_axes(s), shape);
     case ConvKind::wgmma: return plan_wgmma(p, from, s, problem.packed, shape);
