@@ -22,6 +22,12 @@ describe('attention', () => {
     expect([groups(130), groups(64), groups(20)]).toEqual([240, 80, 160])
   })
 
+  it('multiplies nothing for queries behind the last one, nor values that no query of a thread sees', () => {
+    const text = (causal: number) => build('scaled_dot_product_attention', [20, 4, 4, 197, 197, 40, causal]).steps[0]!.wgsl
+    const weighed = (seen: string) => `let weighed = select(0u, min(64u, ${seen} - first_key), has_queries);`
+    expect([text(0).includes(weighed('seq_k')), text(1).includes(weighed('min(seq_k, query + 4u)'))]).toEqual([true, true])
+  })
+
   it('shares the keys of few queries between workgroups, which a second step joins', () => {
     const groups = (heads: number, queries: number, keys: number, causal = 0) => build('scaled_dot_product_attention', [1, heads, heads, queries, keys, 64, causal]).steps.map((one) => one.groups)
     expect(groups(1, 1, 17)).toEqual([1])

@@ -26,7 +26,7 @@ const loader = (name: string, width: 1 | 4) =>
 
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
- * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. Threads whose queries lie behind the last one only bring rows. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
  */
 export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean): string {
   const width = widthFor(headDim)
@@ -56,6 +56,7 @@ ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let se
   let bring_row = lane / 4u;
   let bring = lane % 4u * 4u;
   let query_row = q_base + min(first_query + bring_row, seq_q - 1u);
+  let has_queries = query < seq_q;
   var top = vec4<f32>(-1e30);
   var total = vec4<f32>(0.0);
 ${each((c, i) => `  var sum_${c}_${i} = vec4<f32>(0.0);`)}
@@ -69,7 +70,7 @@ ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
       workgroupBarrier();
 ${QUADS.map((j) => `      memory[bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_query[${j}]; memory[${KEYS_AT}u + bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_key[${j}];`).join('\n')}
       workgroupBarrier();
-      for (var l = 0u; l < ${DEPTH}u; l += ${WRITTEN_OUT}u) {
+      for (var l = 0u; l < select(0u, ${DEPTH}u, has_queries); l += ${WRITTEN_OUT}u) {
 ${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${KEYS_AT + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
       }
     }
@@ -85,7 +86,9 @@ ${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(s
     top = next;
     total *= kept;
 ${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
-    for (var j = 0u; j < ${TILE}u; j += ${together.length}u) {
+    // Keys that none of the thread's queries sees have no weight.
+    let weighed = select(0u, min(${TILE}u, ${causal ? `min(seq_k, query + ${QUADS.length}u)` : 'seq_k'} - first_key), has_queries);
+    for (var j = 0u; j < weighed; j += ${together.length}u) {
 ${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
 ${together.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
