@@ -4,6 +4,7 @@ import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { planAcross } from './matmul/across'
+import { sharingOf } from './matmul/long'
 import { planNormBackward } from './rows/norm-backward'
 import { lanesFor } from './reduction/fold'
 import { uniformWords, type Program } from './types'
@@ -217,6 +218,10 @@ describe('products', () => {
     // The longer side is cut until no multiprocessor is idle.
     expect(build('matmul', [1, 5, 7, 200, 0, 0]).steps.map(({ groups }) => groups)).toEqual([7])
     expect(build('matmul', [1, 87, 2, 1811, 0, 0]).steps.map(({ groups }) => groups)).toEqual([87])
+    // A workgroup has several blocks of 4x8 outputs where k is short for it and blocks are many.
+    expect([[8193, 209], [8193, 50], [2000, 50], [2000, 1000], [100, 209]].map(([blocks, vectors]) => sharingOf(blocks!, vectors!))).toEqual([32, 8, 32, 32, THREADS])
+    expect(build('matmul', [1, 32_769, 8, 209, 0, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(8193 / 8)])
+    expect(build('matmul', [1, 1, 65_537, 512, 0, 1]).steps[0]!.wgsl).toContain('a: array<vec4<f32>>')
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
   })
 })
