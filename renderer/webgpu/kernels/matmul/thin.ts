@@ -1,5 +1,6 @@
 import { mapped } from '../../wgsl/mapped'
 import { dimOf, type KernelShape, type Program } from '../types'
+import { fewSteps, FEW_STEPS } from './few-steps'
 
 /** Rows that a thread computes of a column: tiles of so few would stand nearly empty. */
 const FEW_ROWS = 8
@@ -8,8 +9,7 @@ const MANY_COLUMNS = 1 << 14
 const SHORT = 64
 /** Multiply-adds up to which a thread for each output is faster than tiles, which take longer to start. */
 const TINY = 1 << 15
-/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors; and those that a thread takes alone before a tile has started, while all multiply-adds are so few. */
-const FEW_STEPS = 8
+/** Steps of k that a thread takes alone before a tile has started, while all multiply-adds are so few. */
 const SHORT_STEPS = 100
 const LITTLE = 2 ** 22
 /** Steps of k that a thread loads together. */
@@ -23,8 +23,10 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   // Of a longer k threads share the steps (long.ts), unless outputs are many.
   const shared = k > SHORT && Math.min(m, n) <= SMALL && batch * m * n < MANY_COLUMNS
   const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
-  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= FEW_STEPS && n % 4 !== 0) || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) ? 1 : undefined
-  if (rows === undefined) return undefined
+  // Halves are written with their neighbours by a thread for each output (f16-storage.ts).
+  const isFew = k <= FEW_STEPS && n % 4 !== 0
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) || (isFew && shape.dtype === 'f16') ? 1 : undefined
+  if (rows === undefined) return isFew ? fewSteps(shape) : undefined
   const steps = Array.from({ length: Math.min(AT_ONCE, k) }, (_, u) => u)
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')
   // dims 1 to 4: m, n, k, groups of rows.
