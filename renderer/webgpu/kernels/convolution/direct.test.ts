@@ -12,6 +12,9 @@ describe('convolutions without tiles', () => {
     // Positions that fill a device read each element once without.
     expect(directPlan(100_000, 8, 900)).toMatchObject({ filters: 8, parts: 1 })
   })
+  it('share short sums where threads that have one each would leave a device idle', () => {
+    expect([[1298, 3, 49], [1298, 3, 31], [40_000, 1, 49]].map(([all, filters, terms]) => directPlan(all!, filters!, terms!).shares)).toEqual([8, 1, 1])
+  })
   it('cover positions, filters and terms, and keep those waiting that join parts to few words', () => {
     const random = createRandom(11)
     for (let i = 0; i < 3000; i++) {

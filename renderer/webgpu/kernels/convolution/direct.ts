@@ -5,8 +5,9 @@ import type { Program } from '../types'
 /** Filters that a thread computes at its position, most first: each element of x is read once for all of them. */
 const OWN = [8, 4, 2, 1]
 export const FILTERS = OWN[0]!
-/** Terms of a sum from which on several threads share it, terms that are worth a thread then, and workgroups that fill a device. */
+/** Terms of a sum from which on several threads share it, those where sums leave a device idle, terms that are worth a thread then, and workgroups that fill a device. */
 const LONG = 64
+const SHORT = 32
 const LEAST_TERMS = 4
 const FILLED = 128
 /** Workgroups of threads that take a sum alone, so that its terms are those of a whole workgroup, from which on none need share it. */
@@ -47,7 +48,8 @@ export function directPlan(all: number, filters: number, terms: number): DirectP
   }
   const fits = ({ workgroups }: DirectPlan) => workgroups >= FILLED
   // Threads have fewer filters, and sums are shared by more threads, until there are enough workgroups.
-  if (terms < LONG || planned(THREADS, FILTERS).workgroups >= MANY) return OWN.map((most) => planned(THREADS, most)).find(fits) ?? planned(THREADS, 1)
+  const alone = OWN.map((most) => planned(THREADS, most)).find(fits) ?? planned(THREADS, 1)
+  if (terms < (fits(alone) ? LONG : SHORT) || planned(THREADS, FILTERS).workgroups >= MANY) return alone
   const positions = [32, 8, 2].filter((count) => terms >= (THREADS / count) * LEAST_TERMS)
   const most = planned(32, FILTERS)
   if (!fits(most) && all * terms >= MUCH) {
