@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
+import { KERNELS } from '../registry'
 import { directPlan } from './direct'
 
 describe('convolutions without tiles', () => {
@@ -14,6 +15,10 @@ describe('convolutions without tiles', () => {
   })
   it('share short sums where threads that have one each would leave a device idle', () => {
     expect([[1298, 3, 49], [1298, 3, 31], [40_000, 1, 49]].map(([all, filters, terms]) => directPlan(all!, filters!, terms!).shares)).toEqual([8, 1, 1])
+  })
+  it('read weights as vectors where terms are whole ones', () => {
+    const weights = (channels: number) => KERNELS.get('conv1d')!.build({ dtype: 'f32', dims: [8, channels, 9, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 400, 3, 1, 400], scalars: [] }).steps[0]!.wgsl
+    expect([64, 65].map((channels) => weights(channels).includes('weight: array<vec4<f32>>'))).toEqual([true, false])
   })
   it('cover positions, filters and terms, and keep those waiting that join parts to few words', () => {
     const random = createRandom(11)

@@ -1,5 +1,5 @@
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
 import type { Program } from '../types'
 
 /** Filters that a thread computes at its position, most first: each element of x is read once for all of them. */
@@ -16,6 +16,8 @@ const MANY = 1056
 const MOST_HIGH = 16
 /** Terms whose elements and weights a thread loads together. */
 const AT_ONCE = 4
+/** Positions of a workgroup from which on the terms that a thread has together are neighbours, whose weights are a vector: threads of fewer would not read neighbours of x. */
+const LEAST_POSITIONS = 8
 
 /** What the threads of a workgroup have: positions beside each other, `shares` of the sums of each, and as many filters of each position. */
 export interface DirectPlan {
@@ -67,10 +69,11 @@ export function directPlan(all: number, filters: number, terms: number): DirectP
 
 /**
  * A convolution without tiles, where these would stand nearly empty or be too few: a thread computes some filters at one position, or a share of
- * their sums. `gathered` is WGSL of the extents and of `met(base, output, tap)`; see table.ts.
+ * their sums, of `terms` each. `gathered` is WGSL of the extents and of `met(base, output, tap)`; see table.ts.
  */
-export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gathered: string, all: number): Program {
+export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gathered: string, all: number, terms: number): Program {
   const type = storage(dtype, 1)
+  const width = plan.positions >= LEAST_POSITIONS ? widthFor(terms) : 1
   const { positions, shares, filters, filterGroups, workgroups, parts } = plan
   const split = parts > 1
   const each = (text: (f: number) => string) => Array.from({ length: filters }, (_, f) => text(f)).join('\n')
@@ -101,16 +104,20 @@ ${eachArrival(`lane / ${own}u`, `${parts}u`, `${high}u`, (i) => `places + (${i})
 ${each((f) => `      { var total = 0.0; for (var h = 0u; h < ${high}u; h++) { total += sums[lane + ${f * positions}u + h * ${own}u]; } ${written(f, 'total')} }`)}
     }
   }`
-  const terms = Array.from({ length: AT_ONCE }, (_, u) => u)
-  // Terms behind the last one are read again and dropped.
-  const load = (u: number) => `      let e_${u} = ${u === 0 ? 'e' : `min(e + ${u * shares}u, end - 1u)`};
+  const together = Array.from({ length: AT_ONCE }, (_, u) => u)
+  // Terms behind the last one are read again and dropped; there are none where terms are whole vectors.
+  const load = width === AT_ONCE
+    ? `      let met_here = vec4<f32>(${together.map((u) => `met(base_x + (e + ${u}u) / taps * plane, position, (e + ${u}u) % taps)`).join(', ')});
+${each((f) => `      let w_${f} = vec4<f32>(weight[(row_${f} + e) / 4u]);`)}`
+    : together.map((u) => `      let e_${u} = ${u === 0 ? 'e' : `min(e + ${u * shares}u, end - 1u)`};
       let x_${u} = ${u === 0 ? 'met' : `select(0.0, met`}(base_x + e_${u} / taps * plane, position, e_${u} % taps)${u === 0 ? '' : `, e + ${u * shares}u < end)`};
-${each((f) => `      let w_${u}_${f} = f32(weight[row_${f} + e_${u}]);`)}`
-  const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }, ...(split ? [ARRIVALS] : [])], dtype === 'f16')}
+${each((f) => `      let w_${u}_${f} = f32(weight[row_${f} + e_${u}]);`)}`).join('\n')
+  const add = width === AT_ONCE ? each((f) => `      sum_${f} += dot(met_here, w_${f});`) : together.map((u) => each((f) => `      sum_${f} = fma(x_${u}, w_${u}_${f}, sum_${f});`)).join('\n')
+  const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type: storage(dtype, width) }, { name: 'out', type, write: true }, ...(split ? [ARRIVALS] : [])], dtype === 'f16')}
 ${gathered}
 const of_group = filters / groups;
 const terms = per_group * taps;
-${split ? `const chunk = (terms + ${parts - 1}u) / ${parts}u;\n` : ''}${shares > 1 ? `var<workgroup> sums: array<f32, ${filters * THREADS}>;` : ''}
+${split ? `const chunk = (terms / ${width}u + ${parts - 1}u) / ${parts}u * ${width}u;\n` : ''}${shares > 1 ? `var<workgroup> sums: array<f32, ${filters * THREADS}>;` : ''}
 ${split ? ARRIVAL_FUNCTIONS : ''}${entry(`${split ? `  let block = group / ${parts}u;\n  if (block >= dim(1u)) { return; }\n  let part = group % ${parts}u;\n` : ''}  let index = ${split ? 'block' : 'group'} * ${positions}u + lane % ${positions}u;
   let share = lane / ${positions}u;
   let live = index < dim(0u);
@@ -122,9 +129,9 @@ ${split ? ARRIVAL_FUNCTIONS : ''}${entry(`${split ? `  let block = group / ${par
 ${each((f) => `  var sum_${f} = 0.0;\n  let row_${f} = (base_filter + min(first + ${f}u, of_group - 1u)) * terms;`)}
   let end = ${split ? 'min(terms, (part + 1u) * chunk)' : 'terms'};
   if (live) {
-    for (var e = ${split ? `part * chunk + ` : ''}share; e < end; e += ${AT_ONCE * shares}u) {
-${terms.map(load).join('\n')}
-${terms.map((u) => each((f) => `      sum_${f} = fma(x_${u}, w_${u}_${f}, sum_${f});`)).join('\n')}
+    for (var e = ${split ? `part * chunk + ` : ''}share${width > 1 ? ` * ${width}u` : ''}; e < end; e += ${AT_ONCE * shares}u) {
+${load}
+${add}
     }
   }
   let at = (image / groups * filters + base_filter + first) * outputs + position;

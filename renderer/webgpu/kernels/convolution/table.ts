@@ -74,7 +74,7 @@ const convolution: Kernel = {
     const { tile, tilesM, tilesN } = tilesFor(products, m, n, !whole)
     const tiles = products * tilesM * tilesN
     if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
-      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs)
+      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
     const parts = partsOf(tiles, k)
     const split = parts > 1
     const wgsl = matmulText({
