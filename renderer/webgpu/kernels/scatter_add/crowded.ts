@@ -2,7 +2,7 @@ import { entry, header, step, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
-import type { Program } from '../types'
+import type { Program, Step } from '../types'
 
 /** f32 that fit the 16 KiB of workgroup memory that every adapter has. */
 const CELLS = 4096
@@ -88,14 +88,19 @@ ${ranges > 1 ? OF_A_RANGE : OF_ALL_ROWS}
     partial[(part * dim(0u) + first_row + i / columns) * dim(1u) + left + i % columns] = bitcast<f32>(atomicLoad(&cells[i]));
   }`)}`
 
-/** Many sources for few rows: workgroups add up parts of them by themselves, then the parts are added to x. */
+/** Many sources for few rows: workgroups add up parts of them by themselves. */
 export function inParts(rows: number, dim: number, indices: number, { columns, slabs, range, ranges, each, parts }: CrowdedPlan): Program {
   const partial = step(partialText(ranges), [{ input: 1 }, { input: 2 }, { scratch: 0 }], [rows, dim, indices, columns, slabs, each, parts, range], slabs * ranges * parts)
+  return joined(partial, rows * dim, parts)
+}
+
+/** Adds the sums of the parts, which `partial` writes to scratch 0, to the cells of x. */
+export function joined(partial: Step, cells: number, parts: number): Program {
   const sum = new FoldSteps({}, FOLDS['sum']!, 'f32', parts, { scratch: 1 }, 2)
-  sum.columns({ from: { scratch: 0 }, type: 'f32' }, 1, parts, rows * dim, true)
+  sum.columns({ from: { scratch: 0 }, type: 'f32' }, 1, parts, cells, true)
   const added = mapped({
     tensors: [{ name: 'x', at: { input: 0 } }, { name: 'sum', at: { scratch: 1 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
     body: '  out[i] = x[i] + sum[i];',
-  }, 'f32', rows * dim)
-  return { scratchBytes: [4 * rows * dim * parts, 4 * rows * dim, ...sum.scratchBytes], steps: [partial, ...sum.steps, ...added.steps] }
+  }, 'f32', cells)
+  return { scratchBytes: [4 * cells * parts, 4 * cells, ...sum.scratchBytes], steps: [partial, ...sum.steps, ...added.steps] }
 }

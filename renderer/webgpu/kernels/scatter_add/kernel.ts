@@ -6,6 +6,7 @@ import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { planCrowded, inParts } from './crowded'
 import { fewRows } from './few-rows'
 import { linked, planLinked } from './linked'
+import { ownColumns, planOwnColumns } from './own-columns'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. Elements that a thread adds: their reads and first exchanges are on their way together. */
 const TOGETHER = 4
@@ -65,6 +66,8 @@ const kernel: Kernel = {
     const crowded = indices > CROWDED * rows ? planCrowded(rows, dim, indices) : undefined
     const lists = planLinked(dim, indices / rows)
     if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists)
+    const own = crowded && planOwnColumns(rows, dim, indices)
+    if (own) return ownColumns(rows, dim, indices, own)
     const registers = crowded && fewRows(rows, dim, indices)
     if (registers) return registers
     if (crowded) return inParts(rows, dim, indices, crowded)
