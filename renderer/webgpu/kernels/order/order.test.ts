@@ -47,11 +47,13 @@ describe('the plans of sort, topk and scatter_add', () => {
   })
 
   it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [4, 8192, 300])
-    expect(steps.map(({ groups }) => groups)).toEqual([16, 4])
-    expect(scratchBytes).toEqual([4 * 4 * 512 * 8])
+    const { steps, scratchBytes } = build('topk', [264, 8192, 300])
+    expect(steps.map(({ groups }) => groups)).toEqual([1056, 264])
+    expect(scratchBytes).toEqual([264 * 4 * 512 * 8])
+    // Few rows are sorted as those of sort are, where they have few parts.
+    expect(build('topk', [17, 6353, 416]).steps.map(({ groups }) => groups)).toEqual([34, Math.ceil((17 * 2 * 3177) / THREADS)])
     // Of blocks that are kept whole, the better half of two until one is left.
-    expect(build('topk', [4, 20_000, 1500]).steps.map(({ groups }) => groups)).toEqual([40, 20, 12, 8, 4])
+    expect(build('topk', [4, 40_000, 1500]).steps.map(({ groups }) => groups)).toEqual([80, 40, 20, 12, 8, 4])
     // More than a block: whole rows.
     expect(build('topk', [4, 8192, 5000]).steps.map(({ groups }) => groups)).toEqual(build('sort', [4, 8192, 1]).steps.map(({ groups }) => groups))
   })

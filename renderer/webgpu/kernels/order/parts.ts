@@ -97,6 +97,8 @@ ${entry(`  let i = group * ${THREADS}u + lane;
   let column = i % ${parts * size}u;
   if (row >= dim(0u) || column >= dim(1u)) { return; }
   let own = column / ${size}u;
+  // Behind the first of its own part, an element is none of the first of the row.
+  if (column - own * ${size}u >= dim(2u)) { return; }
   let key = keys[i];
 ${others((j) => `let part${j} = select(own + ${j + 1}u, own - ${parts - j - 1}u, own >= ${parts - j - 1}u); let base${j} = row * ${parts * size}u + part${j} * ${size}u; let bound${j} = key + select(0u, 1u, part${j} < own); var at${j} = base${j};`)}
 ${[...reaches, 1].map((reach) => others((j) => `at${j} += select(0u, ${reach}u, keys[at${j} + ${reach - 1}u] < bound${j});`)).join('\n')}
