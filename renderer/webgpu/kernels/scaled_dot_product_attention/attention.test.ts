@@ -8,7 +8,9 @@ const build = (op: string, dims: readonly number[]) => KERNELS.get(op)!.build({ 
 describe('attention', () => {
   it('over few keys has neighbouring threads share a query, as many as leave few of them idle', () => {
     expect(build('scaled_dot_product_attention', [2048, 32, 1, 4, 4, 16, 0]).steps[0]!.groups).toBe((4 * 2048 * 32 * 4) / THREADS)
-    expect([1, 3, 4, 10, 16, 40, 128, 33].map(lanesOf)).toEqual([1, 4, 4, 4, 16, 16, 32, 8])
+    expect([1, 3, 4, 10, 16, 40, 128, 33].map((length) => lanesOf(length, 5000))).toEqual([1, 4, 4, 4, 16, 16, 32, 8])
+    // Of few queries, idle threads cost less than vectors that each has.
+    expect([1, 3, 10, 20, 64].map((length) => lanesOf(length, 2))).toEqual([1, 4, 16, 32, 32])
     // More keys while queries are few.
     expect([9, 9000].map((batch) => build('scaled_dot_product_attention', [batch, 2, 2, 2, 13, 256, 0]).steps[0]!.wgsl.includes('score_12'))).toEqual([true, false])
   })

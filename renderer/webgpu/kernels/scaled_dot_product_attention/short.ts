@@ -1,4 +1,5 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { Program } from '../types'
 
 /** Keys up to which threads have all scores of a query at once; more of them where so few vectors of queries leave tiles nearly empty. */
@@ -13,8 +14,12 @@ const EARLY = 16
 
 export const isShort = (queries: number, seqK: number, headDim: number): boolean => seqK <= FEW_KEYS || (seqK <= MOST_KEYS && (queries * headDim) / 4 <= FEW_VECTORS)
 
-/** Threads that share a query of `length` vectors: neighbours read neighbours. */
-export function lanesOf(length: number): number {
+/** Queries up to which idle threads cost nothing: workgroups do not fill a device. */
+const FEW_QUERIES = 1056
+
+/** Threads that share each of the queries of `length` vectors: neighbours read neighbours. Of few queries, as many as leave each thread fewest vectors. */
+export function lanesOf(length: number, queries: number): number {
+  if (queries <= FEW_QUERIES) return Math.min(MOST_LANES, powerOfTwoFrom(length))
   let lanes = 1
   for (let more = 1; more <= MOST_LANES && more < 2 * length; more *= 2) if (1 - length / (Math.ceil(length / more) * more) <= MOST_EMPTY) lanes = more
   return lanes
@@ -26,7 +31,7 @@ export function shortAttention(dtype: 'f32' | 'f16', queries: number, dims: read
   const width = headDim % 4 === 0 ? 4 : 1
   const [type, vector] = [storage(dtype, width), width === 4 ? 'vec4<f32>' : 'f32']
   const length = headDim / width
-  const lanes = lanesOf(length)
+  const lanes = lanesOf(length, queries)
   const columns = Array.from({ length: Math.ceil(length / lanes) }, (_, c) => c)
   const keys = Array.from({ length: seqK }, (_, j) => j)
   const quads = Array.from({ length: Math.ceil(seqK / 4) }, (_, p) => p)
