@@ -38,7 +38,7 @@ const TERM = `fn term(row: u32) -> vec4<u32> {
  * columns of every so many rows, and its neighbours the columns beside them, so that they read neighbours. It divides once for its columns and
  * once for each row. `paddings` are those of depth, height and width: without any, every element lies in x.
  */
-export const gatherImage = (constants: string, folded: boolean, paddings: readonly [number, number, number]): Gather => ({
+export const gatherImage = (constants: string, folded: boolean, paddings: readonly number[]): Gather => ({
   functions: `${constants}${originOf(folded)}${TERM}fn gathered(place: vec4<u32>, live: bool) -> f32 {
   let inside = live${AXES.map((axis, i) => (paddings[i]! > 0 ? ` & (place[${i + 1}] < ${axis}_input)` : '')).join('')};
   return select(0.0, f32(b[select(0u, place.x, inside)]), inside);

@@ -1,10 +1,11 @@
 import { step, widthFor } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { joinedParts, matmulText } from '../matmul/kernel'
-import { chunkOf, partsOf, tilesFor } from '../matmul/tiles'
+import { chunkOf, partsOf, partsOfProduct, tilesFor } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan, FILTERS } from './direct'
 import { gatherImage } from './gather'
+import { AXES_AT, reached, withReachedWeights } from './reach'
 
 /** Extents of one axis, in the order of the op's dims. */
 const AXIS = ['input', 'kernel', 'padding', 'output'] as const
@@ -57,37 +58,46 @@ const MANY_TILES = 528
 const FEW_TILES = 64
 const LITTLE = 2 ** 24
 
-/** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. */
+/** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. `whole`: the shape before taps were left out. */
+function planned(shape: KernelShape, whole?: KernelShape): Program {
+  const [batch, channels, filters, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
+  const volume = (at: number) => dimOf(shape, 6 + at) * dimOf(shape, 10 + at) * dimOf(shape, 14 + at)
+  const [taps, outputs] = [volume(1), volume(3)]
+  const [m, k] = [filters / groups, (channels / groups) * taps]
+  const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+  const images = batch * groups
+  const folded = isFolded(batch, outputs)
+  const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
+  // Each image is the matrix itself where a filter is one element that meets every element of x.
+  const isMatrix = !folded && taps === 1 && dimOf(shape, 4) === 1 && AXES_AT.every((at) => dimOf(shape, at + 2) === 0 && dimOf(shape, at) === dimOf(shape, at + 3))
+  const { tile, tilesM, tilesN } = tilesFor(products, m, n, !isMatrix)
+  const tiles = products * tilesM * tilesN
+  if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
+    return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
+  // Few taps leave a part few steps.
+  const parts = whole ? Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k))) : partsOf(tiles, k)
+  // Padding of the whole shape, which may be behind the last element alone.
+  const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
+  const split = parts > 1
+  const wgsl = matmulText({
+    dtype, transA: false, transB: false, widthA: widthFor(k), widthB: isMatrix ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
+    baseA: `product % ${groups}u * m * k`,
+    ...(isMatrix ? {} : { gather: gatherImage(constants(shape), folded, paddings) }),
+    ...(folded && !split ? { place: PLACE_FOLDED } : {}),
+  })
+  const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], parts * tiles)
+  if (!split) return { scratchBytes: [], steps: [made] }
+  if (!folded) return joinedParts(made, shape, products, m * n, parts)
+  const joined = joinedParts(made, shape, products, m * n, parts, { scratch: 1 })
+  return { ...joined, steps: [...joined.steps, ...unfolded(shape, filters, outputs, n).steps] }
+}
+
+/** A convolution of the taps that meet elements: others are left out where that saves much. */
 const convolution: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
-    const [batch, channels, filters, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
-    const volume = (at: number) => dimOf(shape, 6 + at) * dimOf(shape, 10 + at) * dimOf(shape, 14 + at)
-    const [taps, outputs] = [volume(1), volume(3)]
-    const [m, k] = [filters / groups, (channels / groups) * taps]
-    const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
-    const images = batch * groups
-    const folded = isFolded(batch, outputs)
-    const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
-    // Each image is the matrix itself where a filter is one element that meets every element of x.
-    const whole = !folded && taps === 1 && dimOf(shape, 4) === 1 && volume(0) === outputs
-    const { tile, tilesM, tilesN } = tilesFor(products, m, n, !whole)
-    const tiles = products * tilesM * tilesN
-    if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
-      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
-    const parts = partsOf(tiles, k)
-    const split = parts > 1
-    const wgsl = matmulText({
-      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: whole ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
-      baseA: `product % ${groups}u * m * k`,
-      ...(whole ? {} : { gather: gatherImage(constants(shape), folded, [dimOf(shape, 8), dimOf(shape, 12), dimOf(shape, 16)]) }),
-      ...(folded && !split ? { place: PLACE_FOLDED } : {}),
-    })
-    const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], parts * tiles)
-    if (!split) return { scratchBytes: [], steps: [made] }
-    if (!folded) return joinedParts(made, shape, products, m * n, parts)
-    const joined = joinedParts(made, shape, products, m * n, parts, { scratch: 1 })
-    return { ...joined, steps: [...joined.steps, ...unfolded(shape, filters, outputs, n).steps] }
+    const less = reached(shape)
+    return less ? withReachedWeights(shape, less, planned(less.shape, shape)) : planned(shape)
   },
 }
 
