@@ -103,6 +103,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 40, n: 21, k: 2000 }, { m: 17, n: 70, k: 1301, batch: 2, transA: true, transB: true },
   // Few rows, with few columns or few terms.
   { m: 41, n: 9, k: 101, transA: true, transB: true }, { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
+  // Few steps and more outputs than a thread each takes; blocks of outputs that share a workgroup.
+  { m: 1031, n: 1025, k: 4, transA: true }, { m: 4250, n: 8, k: 65, transB: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -128,6 +130,7 @@ const SHORT_PLANES: readonly Params[] = [
 const WIDE_KERNELS: readonly Params[] = [
   { channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 },
   { channels: 1, filters: 5, height: 2103, width: 2104, kernelHeight: 2, kernelWidth: 2, dilation: 2100 },
+  { batch: 40, channels: 60, filters: 65, height: 3, width: 1, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
 /** Rows of outputs that share padding, that fill vectors unevenly, and so short that a vector meets several. */
