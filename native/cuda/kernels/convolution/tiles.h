@@ -160,8 +160,8 @@ inline double conv_point_cost(int sm_count, const ConvShape& c) {
 // By matmul_slab_f32, in tiles of a warp; 0 where it does not take the product.
 inline double conv_slab_cost(int sm_count, const ConvShape& c, int64_t batch, int64_t m, int64_t n) {
   constexpr double start = 5.6, rate = 1.7e5, bytes = 2.2e6;
-  constexpr int64_t most = int64_t{1} << 30;
-  if (c.element_bytes != 4 || m >= most || n >= most || c.terms >= most || !is_slab({batch, static_cast<int>(m), static_cast<int>(n), static_cast<int>(c.terms), false, false})) return 0;
+  constexpr int64_t most = int64_t{1} << 30, shared_bytes = 99 << 10;  // what every GPU has
+  if (c.element_bytes != 4 || m >= most || n >= most || c.terms >= most || !is_slab(shared_bytes, {batch, static_cast<int>(m), static_cast<int>(n), static_cast<int>(c.terms), false, false})) return 0;
   const double tiles = static_cast<double>(batch * up(m, slab_warp_rows) * up(n, slab_warp_columns));
   return start + std::hypot(tiles * (slab_warp_rows * slab_warp_columns) * static_cast<double>(c.terms) / (rate * sm_count), static_cast<double>(c.bytes) / bytes);
 }
