@@ -15,8 +15,8 @@ const LEAST = 4
  * of a workgroup share one, so a shader looks. Undefined where the feature or the size is missing, or neighbours are apart.
  */
 export async function findSubgroups(device: GPUDevice, info: GPUAdapterInfo): Promise<number | undefined> {
-  // Chromium 130 says no sizes.
-  const size = (info as Partial<GPUAdapterInfo>).subgroupMinSize ?? 0
+  // Chromium 130 says the size among the limits.
+  const size = (info as Partial<GPUAdapterInfo>).subgroupMinSize ?? (device.limits as { minSubgroupSize?: number }).minSubgroupSize ?? 0
   if (!device.features.has('subgroups') || size < LEAST) return undefined
   const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module: device.createShaderModule({ code: PROBE(size) }), entryPoint: 'main' } })
   const odd = device.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
