@@ -41,6 +41,14 @@ inline unsigned attention_warp_bytes(const AttentionSizes& s, int sharing) {
   return static_cast<unsigned>(sums > threads ? sums : threads);
 }
 
+// Kernels are built for head dims of up to so many. f32, whose products take three times as long, has two more, which gain where tiles of queries fill the GPU and lose where they wait for keys (42 cases on an H100, NOTES.md).
+inline int attention_warp_dim(int sm_count, const AttentionSizes& s, int element_bytes) {
+  const long long halves = s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries) * 2;
+  if (element_bytes == 4 && s.dim > 64 && s.dim <= 96 && halves >= sm_count * 6ll) return 96;
+  if (element_bytes == 4 && s.dim > 128 && s.dim <= 160 && halves >= sm_count * 3ll) return 160;
+  return s.dim <= 32 ? 32 : s.dim <= 64 ? 64 : s.dim <= 128 ? 128 : 256;
+}
+
 // Blocks of 128 threads that a multiprocessor holds; of the kernels that share keys an even number.
 constexpr int attention_warp_resident(int element_bytes, int dim) { return element_bytes == 4 && (dim == 64 || dim == 96) ? 3 : dim > 64 ? 2 : 4; }
 
@@ -51,7 +59,7 @@ struct AttentionWarps {
 };
 inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, const AttentionSizes& s, int element_bytes) {
   constexpr int most_splits = 128;
-  const int dim = attention_warp_dim(element_bytes, s.dim), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
+  const int dim = attention_warp_dim(sm_count, s, element_bytes), parts = attention_warp_parts(dim), resident = attention_warp_resident(element_bytes, dim);
   const long long seen = attention_keys_seen(s), tiles = s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries);
   AttentionWarps best = {};
   for (int sharing = 1; sharing <= 8; sharing *= sharing == 1 ? 4 : 2) {

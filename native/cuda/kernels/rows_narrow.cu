@@ -253,15 +253,18 @@ __device__ __forceinline__ void rows_narrow(const RowArguments& a) {
 
 #define NARROW_OF(op, Policy, T, C) \
   extern "C" __global__ void __launch_bounds__(narrow_row_threads) rows_narrow_##op##_##T##_##C(const RowArguments a) { rows_narrow<C, T, Policy>(a); }
-#define NARROW_ODD(op, Policy, T)                                                                                                                                                      \
-  NARROW_OF(op, Policy, T, 1) NARROW_OF(op, Policy, T, 2) NARROW_OF(op, Policy, T, 3) NARROW_OF(op, Policy, T, 5) NARROW_OF(op, Policy, T, 6) NARROW_OF(op, Policy, T, 7)               \
-  NARROW_OF(op, Policy, T, 9) NARROW_OF(op, Policy, T, 10) NARROW_OF(op, Policy, T, 11) NARROW_OF(op, Policy, T, 13) NARROW_OF(op, Policy, T, 14) NARROW_OF(op, Policy, T, 15)
-#define NARROW_HALF(op, Policy, T) NARROW_ODD(op, Policy, T) NARROW_OF(op, Policy, T, 4) NARROW_OF(op, Policy, T, 12)
-#define NARROW(op, Policy) NARROW_ODD(op, Policy, f32) NARROW_HALF(op, Policy, f16) NARROW_HALF(op, Policy, bf16)
+#define NARROW_3(op, Policy, T) NARROW_OF(op, Policy, T, 1) NARROW_OF(op, Policy, T, 2) NARROW_OF(op, Policy, T, 3)
+#define NARROW_14(op, Policy, T)                                                                                                                                                       \
+  NARROW_3(op, Policy, T) NARROW_OF(op, Policy, T, 5) NARROW_OF(op, Policy, T, 6) NARROW_OF(op, Policy, T, 7) NARROW_OF(op, Policy, T, 9) NARROW_OF(op, Policy, T, 10)                   \
+  NARROW_OF(op, Policy, T, 11) NARROW_OF(op, Policy, T, 13) NARROW_OF(op, Policy, T, 14)
+#define NARROW_HALF(op, Policy, T) NARROW_14(op, Policy, T) NARROW_OF(op, Policy, T, 4) NARROW_OF(op, Policy, T, 12)
+#define NARROW_ALL(op, Policy, T) NARROW_HALF(op, Policy, T) NARROW_OF(op, Policy, T, 15)
+// As many columns as narrow_most says.
+#define NARROW(op, Policy) NARROW_14(op, Policy, f32) NARROW_OF(op, Policy, f32, 15) NARROW_ALL(op, Policy, f16) NARROW_ALL(op, Policy, bf16)
 NARROW(rms_norm, RmsNorm)
 NARROW(layer_norm, LayerNorm)
 NARROW(softmax, Softmax)
 NARROW(log_softmax, LogSoftmax)
-NARROW(softmax_backward, SoftmaxBackward)
+NARROW_3(softmax_backward, SoftmaxBackward, f32) NARROW_HALF(softmax_backward, SoftmaxBackward, f16) NARROW_HALF(softmax_backward, SoftmaxBackward, bf16)
 NARROW(cross_entropy_backward, CrossEntropyBackward)
 NARROW(cumsum, Cumsum)

@@ -16,11 +16,6 @@ constexpr int attention_few_rows = 4;
 
 // A warp for 16 queries (attention_warp.cu). Above a head dim of 128 two warps have the same queries.
 constexpr int attention_warp_queries = 16;
-// Kernels are built for head dims of up to so many. f32, whose products take three times as long, has more of them.
-constexpr int attention_warp_dim(int element_bytes, int dim) {
-  if (element_bytes == 4 && dim > 64 && dim <= 160 && (dim <= 96 || dim > 128)) return dim <= 96 ? 96 : 160;
-  return dim <= 32 ? 32 : dim <= 64 ? 64 : dim <= 128 ? 128 : 256;
-}
 constexpr int attention_warp_parts(int dim) { return dim > 128 ? 2 : 1; }
 // Keys of a tile, where `sharing` warps share the keys of their queries.
 constexpr int attention_warp_keys(int element_bytes, int dim, int sharing) { return element_bytes == 4 && (sharing == 1 || dim > 64) ? 8 : 16; }

@@ -52,7 +52,7 @@ void plan_warp(Planner& p, AttentionSizes sizes) {
   const auto element_bytes = static_cast<int>(dtype_bytes(p.spec.dtype));
   const AttentionWarps chosen = attention_warps(p.device.sm_count, p.device.shared_bytes_per_block, sizes, element_bytes);
   sizes.splits = chosen.splits;
-  const int dim = attention_warp_dim(element_bytes, sizes.dim), parts = attention_warp_parts(dim);
+  const int dim = attention_warp_dim(p.device.sm_count, sizes, element_bytes), parts = attention_warp_parts(dim);
   const int64_t tiles = sizes.batch_heads * ceil_div(sizes.queries, attention_warp_queries);
   const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0, arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
   const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;

@@ -21,7 +21,7 @@ inline ConvImage conv_image(const ConvSizes& s, const ConvShape& c) {
   const int64_t terms = int64_t{s.channels} * s.depth.input * s.height.input * s.width.input, outputs = s.filters * c.plane;
   if (s.groups > 1 || c.plane == 1 || terms > most_terms || outputs * terms > most_elements || s.batch < least_images) return {};
   // Two launches; multiply-adds of f32 units or tensor cores; bytes, in a microsecond of an H100.
-  constexpr double launches = 8, f32_rate = 1.7e7, half_rate = 1.3e8, byte_rate = 2.2e6;
+  constexpr double launches = 10, f32_rate = 1.7e7, half_rate = 1.3e8, byte_rate = 2.2e6;
   const double products = static_cast<double>(s.batch) * static_cast<double>(outputs * up(terms, 8) * 8);
   return {terms, outputs, launches + std::hypot(products / (c.element_bytes == 4 ? f32_rate : half_rate), static_cast<double>(c.bytes) / byte_rate)};
 }

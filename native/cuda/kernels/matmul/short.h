@@ -39,7 +39,7 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return false;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
   // Wide results off 16 bytes, whose rows wgmma would store a part at a time.
-  if (!vectors && s.n > 128 && s.m >= 256 && s.k <= 80) return results >= 1 << 18;
+  if (!vectors && s.n > 256 && s.m >= 256 && !s.trans_a && s.k <= (s.trans_b ? 40 : 32)) return results >= 1 << 18;
   // More columns where a is too large to be copied for wgmma.
   return s.k <= 48 && s.m >= 256 && s.n >= 9 && (s.n <= 32 ? results >= 150 << 10 : s.n < 64 && !vectors && s.batch * s.m * s.k >= 1 << 20);
 }

@@ -58,7 +58,7 @@ inline bool launch_ragged_rows(Planner& p, const RowArguments& a, const RaggedOp
 
 // Launches rows_narrow.cu where the case is one of many rows of a few elements; whether it did.
 inline bool launch_narrow_rows(Planner& p, const RowArguments& a) {
-  const NarrowShape s = narrow_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols);
+  const NarrowShape s = narrow_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.spec.op == "softmax_backward");
   if (s.rows == 0) return false;
   p.launch(p.kernel_in("rows_narrow", "rows_narrow_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(a.cols)), {s.blocks}, narrow_row_threads, 0, a);
   return true;

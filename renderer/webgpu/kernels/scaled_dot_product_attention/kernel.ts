@@ -83,8 +83,9 @@ ${each((d) => `    if (${d * SIDE}u + x < head_dim) { out[to + ${d * SIDE}u + x]
   }`)}`
 }
 
-/** Queries of a head below which a tile of tiled.ts would stand nearly empty. */
+/** Queries of a head below which a tile of tiled.ts would stand nearly empty, and tiles of a head that all count where the last is not whole. */
 const FEW_QUERIES = 32
+const FEW_TILES = 8
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -98,7 +99,8 @@ const kernel: Kernel = {
     const tiles = Math.ceil(seqQ / tile)
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
     if (isFew(few, batch * heads * tiles)) return fewAttention(few, shape)
-    const wgsl = (tile === TILE ? tiledText : text)(dtype, headDim, causal)
+    const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
+    const wgsl = tile === TILE ? tiledText(dtype, headDim, causal, partial) : text(dtype, headDim, causal)
     const dims = [seqQ, seqK, tiles, batch * heads, heads, kvHeads]
     return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], dims, batch * heads * tiles, [scale])] }
   },

@@ -26,9 +26,10 @@ const loader = (name: string, width: 1 | 4) =>
 
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
- * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. Threads whose queries lie behind the last one only bring rows. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. `partial`: heads of a few tiles that are not all seen whole, where
+ * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
  */
-export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean): string {
+export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean): string {
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const columns = Array.from({ length: Math.ceil(headDim / TILE) }, (_, c) => c)
@@ -56,8 +57,7 @@ ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let se
   let bring_row = lane / 4u;
   let bring = lane % 4u * 4u;
   let query_row = q_base + min(first_query + bring_row, seq_q - 1u);
-  let has_queries = query < seq_q;
-  var top = vec4<f32>(-1e30);
+${partial ? '  let has_queries = query < seq_q;\n' : ''}  var top = vec4<f32>(-1e30);
   var total = vec4<f32>(0.0);
 ${each((c, i) => `  var sum_${c}_${i} = vec4<f32>(0.0);`)}
   let seen = ${causal ? `min(seq_k, first_query + ${TILE}u)` : 'seq_k'};
@@ -70,7 +70,7 @@ ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
       workgroupBarrier();
 ${QUADS.map((j) => `      memory[bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_query[${j}]; memory[${KEYS_AT}u + bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_key[${j}];`).join('\n')}
       workgroupBarrier();
-      for (var l = 0u; l < select(0u, ${DEPTH}u, has_queries); l += ${WRITTEN_OUT}u) {
+      for (var l = 0u; l < ${partial ? `select(0u, ${DEPTH}u, has_queries)` : `${DEPTH}u`}; l += ${WRITTEN_OUT}u) {
 ${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${KEYS_AT + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
       }
     }
@@ -86,13 +86,12 @@ ${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(s
     top = next;
     total *= kept;
 ${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
-    // Keys that none of the thread's queries sees have no weight.
+${partial ? `    // Keys that none of the thread's queries sees have no weight.
     let weighed = select(0u, min(${TILE}u, ${causal ? `min(seq_k, query + ${QUADS.length}u)` : 'seq_k'} - first_key), has_queries);
-    for (var j = 0u; j < weighed; j += ${together.length}u) {
+` : ''}    for (var j = 0u; j < ${partial ? 'weighed' : `${TILE}u`}; j += ${together.length}u) {
 ${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
 ${together.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
   }
 ${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; let inverse = 1.0 / total[${i}]; ${written(i)} }`).join('\n')}`)}`
 }
-

@@ -10,7 +10,7 @@ describe('sums of a few dozen rows', () => {
       const [rows, dim, indices] = [200, 5000, 10_000_000].map((most) => Math.ceil(most ** random())) as [number, number, number]
       const plan = planOwnColumns(rows, dim, indices)
       const name = `${rows} rows of ${dim}, ${indices} sources`
-      expect(plan === undefined || rows <= 128, name).toBe(true)
+      expect(plan === undefined || (rows <= 64 && dim >= 64), name).toBe(true)
       if (!plan) continue
       const { columns, copies, threads, slabs, each, parts } = plan
       const covers = (all: number, size: number, count: number) => size * count >= all && size * (count - 1) < all
@@ -20,7 +20,7 @@ describe('sums of a few dozen rows', () => {
   })
   it('belong to a thread each where sources are many for lists', () => {
     expect(planOwnColumns(64, 100, 100_000)).toMatchObject({ columns: 50, copies: 1, threads: 64, slabs: 2, parts: 390 })
-    expect(planOwnColumns(100, 3, 1_000_000)).toMatchObject({ columns: 3, copies: 10, threads: 32, slabs: 1, parts: 1056 })
+    expect([planOwnColumns(100, 100, 1_000_000), planOwnColumns(40, 33, 1_000_000)]).toEqual([undefined, undefined])
     const groups = (rows: number, dim: number, indices: number) => KERNELS.get('scatter_add')!.build({ dtype: 'f32', dims: [rows, dim, indices], scalars: [] }).steps[0]!.groups
     expect([groups(64, 100, 100_000), groups(33, 64, 300_000)]).toEqual([780, 1053])
   })
