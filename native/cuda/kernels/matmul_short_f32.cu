@@ -16,7 +16,6 @@ constexpr int SECTOR = 8, HELD = COLUMNS + SECTOR, PITCH_B = HELD + HELD / 32 + 
 template <int K>
 __device__ __forceinline__ void product(const f32* __restrict__ a, const f32* __restrict__ b, f32* __restrict__ c, const ShortTaskF32& t) {
   constexpr int PITCH_A = K < V ? K : K + V, AHEAD = K < 16 ? 4 : 8;  // elements of an operand that a thread has on their way
-  constexpr int PART = K > 16 ? 8 : K;      // of a row of a in registers
   extern __shared__ __align__(16) float shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int down = divided(blockIdx.x, t.by_tiles_n), batch = divided(down, t.by_tiles_m), r0 = (down - batch * t.tiles_m) * t.rows, c0 = (blockIdx.x - down * t.tiles_n) * t.columns;
@@ -67,21 +66,18 @@ __device__ __forceinline__ void product(const f32* __restrict__ a, const f32* __
 #pragma unroll(K > 8 ? 1 : 2)
   for (int row = warp + lane / pieces * WARPS; row < rows; row += 32 / pieces * WARPS) {
     float sum[V] = {};
+    float u[K];
+    if constexpr (K < V) {
 #pragma unroll
-    for (int first = 0; first < K; first += PART) {
-      float u[PART];
-      if constexpr (K < V) {
+      for (int l = 0; l < K; l++) u[l] = shared[row * PITCH_A + l];
+    } else {
 #pragma unroll
-        for (int l = 0; l < PART; l++) u[l] = shared[row * PITCH_A + l];
-      } else {
-#pragma unroll
-        for (int l = 0; l < PART; l += V) *reinterpret_cast<float4*>(u + l) = *reinterpret_cast<const float4*>(shared + row * PITCH_A + first + l);
-      }
-#pragma unroll
-      for (int l = 0; l < PART; l++)
-#pragma unroll
-        for (int j = 0; j < V; j++) sum[j] = fmaf(u[l], v[first + l][j], sum[j]);
+      for (int l = 0; l < K; l += V) *reinterpret_cast<float4*>(u + l) = *reinterpret_cast<const float4*>(shared + row * PITCH_A + l);
     }
+#pragma unroll
+    for (int l = 0; l < K; l++)
+#pragma unroll
+      for (int j = 0; j < V; j++) sum[j] = fmaf(u[l], v[l][j], sum[j]);
     f32* to = c + (row_of_all + row) * t.n + column;
     if (whole) {
       store16(to, pack<f32>(sum));
@@ -97,4 +93,4 @@ __device__ __forceinline__ void product(const f32* __restrict__ a, const f32* __
 
 #define KERNEL(K, BLOCKS) \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) matmul_short_f32_##K(const f32* a, const f32* b, f32* c, const ShortTaskF32 t) { product<K>(a, b, c, t); }
-KERNEL(1, 6) KERNEL(2, 6) KERNEL(4, 4) KERNEL(8, 4) KERNEL(16, 2) KERNEL(24, 2) KERNEL(32, 1)
+KERNEL(1, 6) KERNEL(2, 6) KERNEL(4, 4) KERNEL(8, 4) KERNEL(16, 2)

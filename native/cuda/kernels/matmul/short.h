@@ -81,7 +81,7 @@ inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductSh
 
 struct ShortPlanF32 {
   ShortTaskF32 task;
-  int k;  // of its kernels: 1, 2, 4, 8, 16, 24 or 32
+  int k;  // of its kernels: 1, 2, 4, 8 or 16
   int64_t launched;
   int shared;
 };
@@ -91,9 +91,7 @@ inline bool is_short_f32(const ProductShape& s, bool tf32) {
   const int64_t results = s.batch * s.m * s.n;
   if (s.batch * up(s.m, 32) * up(s.n, 16) >= int64_t{1} << 31) return false;
   if (s.k <= (tf32 ? 4 : 8)) return results >= 96 << 10 && (tf32 ? s.n >= 32 && s.m >= 16 : s.n >= 16 && s.m >= 8);
-  if (tf32 || s.m < 64 || s.n < 128 || results < 1 << 19) return false;
-  // Above 16 of k where tiles are not nearly empty, above 24 where other kernels do not store whole vectors (90 products on an H100, NOTES.md).
-  return s.k <= 16 || (s.k <= 24 && s.m >= 80) || (s.k <= 32 && s.m >= 80 && s.n >= 256 && s.n % 4 != 0);
+  return !tf32 && s.k <= 16 && s.m >= 64 && s.n >= 128 && results >= 1 << 19;
 }
 
 inline ShortPlanF32 short_plan_f32(int sm_count, const ProductShape& s) {
@@ -102,7 +100,7 @@ inline ShortPlanF32 short_plan_f32(int sm_count, const ProductShape& s) {
   ShortTaskF32& t = p.task;
   t.m = s.m, t.n = s.n, t.k = s.k;
   t.a_row = s.trans_a ? 1 : s.k, t.a_k = s.trans_a ? s.m : 1, t.b_column = s.trans_b ? s.k : 1, t.b_k = s.trans_b ? 1 : s.n;
-  p.k = s.k > 24 ? 32 : s.k > 16 ? 24 : 1;
+  p.k = 1;
   while (p.k < s.k) p.k *= 2;
   const int64_t columns = s.n + (s.n % sector == 0 ? 0 : sector - 1);
   // Fewer columns of a block where the last one would be empty for a quarter or more.
