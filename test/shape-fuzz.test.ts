@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import type { Dtype, Params } from '@core/case'
+import { STORAGE_BYTES, type Dtype, type Params } from '@core/case'
 import { tensorsOf } from '@core/ops/define'
 import { OPS, getOp } from '@core/ops/registry'
 import { BOUNDS, classOf, drawCases, primeUpTo } from './bench/fuzz/draw'
@@ -54,9 +54,11 @@ it('names the classes that launch choices distinguish', () => {
   expect(named('matmul', { m: 32, n: 48, k: 30000 })).toBe('matmul: small m and n, long k')
 })
 
+const casesIn = (file: string) => JSON.parse(readFileSync(new URL(`./bench/fuzz/${file}.json`, import.meta.url), 'utf8')) as { op: string; dtype: Dtype; params: Params }[]
+
 it('names shapes for sessions on a GPU that their operations accept, and branches small enough to be checked', () => {
   for (const [file, most] of [['branches', 2 ** 22], ['slow', 2 ** 30]] as const) {
-    const named = JSON.parse(readFileSync(new URL(`./bench/fuzz/${file}.json`, import.meta.url), 'utf8')) as { op: string; dtype: Dtype; params: Params }[]
+    const named = casesIn(file)
     expect(new Set(named.map((one) => JSON.stringify(one))).size).toBe(named.length)
     for (const { op: id, dtype, params } of named) {
       const op = getOp(id)
@@ -64,4 +66,11 @@ it('names shapes for sessions on a GPU that their operations accept, and branche
       expect(Math.max(...tensorsOf(op, op.params.parse(params), dtype).map(({ elements }) => elements)), `${id} ${JSON.stringify(params)}`).toBeLessThanOrEqual(most)
     }
   }
+})
+
+it('names wide shapes: tensors beyond 2^32 bytes, most beyond 2^32 elements, that fit the memory of the smallest GPU in use', () => {
+  const wide = casesIn('wide').map(({ op: id, dtype, params }) => tensorsOf(getOp(id), getOp(id).params.parse(params), dtype).map((tensor) => ({ elements: tensor.elements, bytes: tensor.elements * STORAGE_BYTES[tensor.storage] })))
+  for (const tensors of wide) expect(Math.max(...tensors.map(({ bytes }) => bytes))).toBeGreaterThan(2 ** 32)
+  expect(wide.filter((tensors) => tensors.some(({ elements }) => elements > 2 ** 32)).length).toBeGreaterThan(40)
+  expect(Math.max(...wide.map((tensors) => tensors.reduce((sum, { bytes }) => sum + bytes, 0)))).toBeLessThan(72e9)
 })

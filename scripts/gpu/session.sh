@@ -33,14 +33,14 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices branches kernels slow rates sanitize nvrtc fuzz families draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches kernels drawn slow rates sanitize nvrtc fuzz families draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize | draw | open) echo 240 ;; rates | families) echo 150 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels | drawn) echo 120 ;; sanitize | draw | open) echo 240 ;; rates | families) echo 150 ;; check) echo 480 ;; wide) echo 300 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in OPSCOPE_JOBS processes (8) and a quarter of the time.
@@ -80,6 +80,7 @@ step() {
     devices) node out/main/cli.js list devices ;;
     branches) node out/bench/bench.mjs shape-fuzz devices=cuda:0 beside=cuda:0/cublaslt cases=test/bench/fuzz/branches.json verify=2e7 "log=$out/branches.jsonl" "results=$out/branches" ;;
     kernels) sh scripts/gpu/kernels.sh check sizes=all impls=kernel "seconds=$((seconds - 15))" "results=$out/kernels" ;;
+    drawn) sh scripts/gpu/kernels.sh check sizes=odd draws=30 few=no impls=kernel "seconds=$((seconds - 15))" "log=$out/drawn.jsonl" "results=$out/drawn" ;;
     slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
     rates) node out/bench/bench.mjs rates devices=cuda:0 "parts=large:$((seconds / 2 - 15)),small:$((seconds / 2 - 15))" "log=$out/rates.jsonl" "results=$out/rates" ;;
     sanitize) OPSCOPE_SECONDS=$((seconds - 20)) OPSCOPE_JOBS=2 sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
@@ -89,7 +90,10 @@ step() {
     draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;
     check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=torch,torch.compile,triton,jax,cupy draws=1 ;;
     open) open ;;
-    wide) "$python" scripts/gpu/triton_wide.py "$worker" "$out/triton-wide.jsonl" ;;
+    wide)
+      node out/bench/bench.mjs shape-fuzz devices=cuda:0 beside=cuda:0/cublaslt cases=test/bench/fuzz/wide.json verify=2e6 checked=1e11 "seconds=$((seconds / 2))" "log=$out/wide.jsonl" "results=$out/wide"
+      "$python" scripts/gpu/triton_wide.py "$worker" "$out/triton-wide.jsonl"
+      ;;
     comprehensive | genesis | tenflowers) suite "$1" ;;
     guide) suite performance-guide ;;
     time) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh time "results=$out/time" ;;
