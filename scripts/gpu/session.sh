@@ -8,6 +8,7 @@
 #   devices           60  what there is: fails where the addon, the guest library or PyTorch is missing
 #   branches         120  kernels that few shapes take, against float64 (test/bench/fuzz/branches.json)
 #   kernels          120  every operation and dtype over ordinary and odd sizes, against float64
+#   drawn            120  30 odd shapes of every operation and dtype, against float64                     OPSCOPE_CONFORMANCE_SEED
 #   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
 #   rates            150  every operation against the rate of a copy, and small ones beside PyTorch in graph mode
 #   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
@@ -16,7 +17,7 @@
 #   families         150  drawn shapes of products, convolutions, attention, and of rows and moves, a family at a time              OPSCOPE_FUZZ_SEED
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
 #   check            480  PyTorch, torch.compile, Triton, JAX and CuPy on odd shapes against float64    OPSCOPE_JOBS=8
-#   wide             180  Triton beyond 2^31 elements                                                   24 GiB
+#   wide             300  tensors beyond 2^32 bytes and elements against float64; Triton beyond 2^31 elements  80 GiB
 #   open             240  Triton's kernels of Comprehensive and of `time` compiled beforehand; may run beside check   16 processes
 #   comprehensive    420  the suite in full, and so on                                                  guest library
 #   genesis          420
