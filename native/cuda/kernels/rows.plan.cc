@@ -28,7 +28,7 @@ void plan_rms_norm(Planner& p) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   const int64_t lanes = lanes_of(p.spec.dtype);
   const ShortShape s = short_shape(p.device.sm_count, lanes, a.rows, a.cols);
-  if (s.each == 0 || s.vectors || a.cols >= tile_columns || a.rows * a.cols <= few_most || narrow_shape(p.device.sm_count, lanes, a.rows, a.cols).rows > 0) return plan_rows(p, ragged_rms_norm);
+  if (s.each == 0 || s.vectors || a.cols >= tile_columns || a.rows * a.cols <= few_most || narrow_shape(p.device.sm_count, lanes, a.rows, a.cols, false).rows > 0) return plan_rows(p, ragged_rms_norm);
   p.launch(p.kernel_in("layer_norm_short", "rms_norm_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), a.number, p.output(), a.rows, static_cast<int>(a.cols));
 }
 
