@@ -110,7 +110,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
   }
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
-  if (dtype != Dtype::tf32 && is_small(device.sm_count, s.batch, s.m, s.n, s.k, rows_aligned_a(s, 2), rows_aligned_b(s, 2))) return TileKernel::small;
+  if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;
   return has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32) ? TileKernel::wgmma : TileKernel::mma;
 }
 

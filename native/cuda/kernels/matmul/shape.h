@@ -78,8 +78,8 @@ inline bool wgmma_pays(const ProductShape& s, bool tf32) {
   // A large operand is not copied for a few uses of each element.
   constexpr double large = 1 << 20;
   constexpr int few_uses = 64;
-  const auto wasted = [](bool aligned, double elements, int uses) { return !aligned && elements >= large && uses < few_uses; };
-  if (wasted(aligned_a, static_cast<double>(s.batch_a) * s.m * s.k, s.n) || wasted(aligned_b, static_cast<double>(s.batch) * s.k * s.n, s.m)) return false;
+  const auto wasted = [](bool aligned, double elements, int64_t uses) { return !aligned && elements >= large && uses < few_uses; };
+  if (wasted(aligned_a, static_cast<double>(s.batch_a) * s.m * s.k, s.n * s.batch / s.batch_a) || wasted(aligned_b, static_cast<double>(s.batch) * s.k * s.n, s.m)) return false;
   if (!tf32) return true;
   const double results = static_cast<double>(s.batch) * s.m * s.n, products = results * s.k;
   constexpr double many_results = 1.5e6, least_turned = 320.0 * 320 * 320, least_copied = 1e6;

@@ -5,11 +5,12 @@
 
 namespace opscope::cuda {
 
-// Rows that start on 16 bytes are faster by tiles of the copy engine, others too once copied, unless the product is small, or a large operand is used by one block only.
-inline bool is_small(int sm_count, long long batch, int m, int n, int k, bool a_aligned, bool b_aligned) {
-  const long long blocks = batch * ((m + small_tile - 1) / small_tile) * ((n + small_tile - 1) / small_tile);
-  const bool once = (!a_aligned && n <= small_tile) || (!b_aligned && m <= small_tile);
-  return !(a_aligned && b_aligned) && (blocks <= sm_count ? k <= small_stage<small_tile> : once && blocks >= 2 * sm_count);
+// Rows that start on 16 bytes are faster by tiles of the copy engine, others too once copied, unless the product is small, or a large operand is used by one block only: an `a` that repeats over the batch is not.
+inline bool is_small(int sm_count, const ProductShape& s) {
+  const int64_t blocks = s.batch * up(s.m, small_tile) * up(s.n, small_tile);
+  const bool a_aligned = rows_aligned_a(s, 2), b_aligned = rows_aligned_b(s, 2);
+  const bool once = (!a_aligned && s.n <= small_tile && s.batch_a == s.batch) || (!b_aligned && s.m <= small_tile);
+  return !(a_aligned && b_aligned) && (blocks <= sm_count ? s.k <= small_stage<small_tile> : once && blocks >= 2 * sm_count);
 }
 
 // Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:

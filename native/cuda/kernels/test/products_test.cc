@@ -331,9 +331,10 @@ void products() {
          "16 bits of a few elements of k take threads of their own");
   expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
   expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
-  expect(is_small(132, 1, 256, 23, 211, false, false) && !is_small(132, 1, 256, 24, 208, true, true) && !is_small(132, 1, 256, 23, 257, false, false) && !is_small(132, 64, 131, 127, 133, false, false) && is_small(132, 1, 30'000, 20, 1001, false, false) &&
-             !is_small(132, 1, 9, 30'000, 1001, false, true),
+  expect(is_small(132, {1, 256, 23, 211, false, false}) && !is_small(132, {1, 256, 24, 208, false, false}) && !is_small(132, {1, 256, 23, 257, false, false}) && !is_small(132, {64, 131, 127, 133, false, false}) && is_small(132, {1, 30'000, 20, 1001, false, false}) &&
+             !is_small(132, {1, 9, 30'000, 1001, false, false}) && is_small(132, {140, 129, 32, 67, false, false}) && !is_small(132, {140, 129, 32, 67, false, false, 1}),
          "a few tiles of unaligned rows and a short k, and large operands that are used once, are done by small blocks");
+  expect(!wgmma_pays({140, 1031, 33, 1025, false, false}, false) && wgmma_pays({140, 1031, 40, 1025, false, false, 1}, false), "a left operand that repeats over the batch is copied once for all of its uses");
   expect(wgmma_pays({1, 777, 333, 1001, false, false}, false) && wgmma_pays({1, 777, 333, 1001, false, false}, true) && !wgmma_pays({1, 300, 700, 3, false, false}, true) && !wgmma_pays({1, 31, 138, 36'563, false, false}, true) &&
              !wgmma_pays({1, 256, 256, 256, true, false}, true) && wgmma_pays({1, 512, 512, 512, true, false}, true),
          "tf32 is copied or turned for wgmma where it pays");
