@@ -14,9 +14,9 @@
 #include "convolution/narrow.h"
 #include "convolution/packed.h"
 #include "convolution/rows.h"
-#include "convolution/sample.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
+#include "convolution/unfold.h"
 #include "matmul/launch.h"
 
 namespace opscope::cuda {
@@ -245,11 +245,11 @@ void plan_image(Planner& p, const ConvSizes& s, const ConvImage& image) {
   launch_matmul(p, {{1, s.batch, static_cast<int>(image.outputs), static_cast<int>(image.terms), false, true}, p.input(0), matrix, p.output()});
 }
 
-// Where the elements of the input that kernels of one element meet lie.
-CUdeviceptr plan_sample(Planner& p, const ConvSizes& s, int64_t elements) {
+// Where what each window meets lies.
+CUdeviceptr plan_unfold(Planner& p, const ConvSizes& s) {
+  const int64_t elements = conv_unfolded_elements(s);
   const CUdeviceptr x = p.workspace(elements * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
-  const ConvSample sample = {static_cast<int>(elements), s.stride, s.depth.input, s.height.input, s.width.input, s.depth.output, s.height.output, s.width.output, divide_by(s.width.output), divide_by(s.height.output), divide_by(s.depth.output)};
-  p.launch(p.kernel_in("convolution_sample", "convolution_sample_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(elements, 256)}, 256, 0, p.input(0), x, sample);
+  p.launch(p.kernel_in("convolution_unfold", "convolution_unfold_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(elements, 256)}, 256, 0, p.input(0), x, conv_unfold(s));
   return x;
 }
 
@@ -295,11 +295,9 @@ void plan(Planner& p) {
     const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;
     if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
   }
-  if (conv_is_sampled(whole)) {
-    const ConvSizes few = conv_sampled(whole);
-    const Problem sampled = problem_of(p, few, false);
-    const int64_t elements = int64_t{few.batch} * few.channels * plane;
-    if ((sampled.choice.kind == ConvKind::product || sampled.choice.kind == ConvKind::thin) && conv_sample_pays(problem.choice.cost, sampled.choice.cost, elements, whole.stride, problem.shape.element_bytes)) return plan_kind(p, {plan_sample(p, whole, elements), p.input(1)}, sampled);
+  if (conv_unfolds(whole) && !problem.shape.depthwise) {
+    const Problem unfolded = problem_of(p, conv_unfolded(whole), false);
+    if (conv_takes_unfolded(unfolded.choice.kind, unfolded.shape) && conv_unfold_pays(problem.choice.cost, unfolded.choice.cost, whole, problem.shape.element_bytes)) return plan_kind(p, {plan_unfold(p, whole), p.input(1)}, unfolded);
   }
   plan_kind(p, {p.input(0), p.input(1)}, problem);
 }

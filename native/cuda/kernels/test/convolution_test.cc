@@ -4,9 +4,9 @@
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/image.h"
 #include "kernels/convolution/packed.h"
-#include "kernels/convolution/sample.h"
 #include "kernels/convolution/tiles.h"
 #include "kernels/convolution/trim.h"
+#include "kernels/convolution/unfold.h"
 #include "kernels/plan.h"
 #include "kernels/test/convolutions.h"
 #include "kernels/test/expect.h"
@@ -267,12 +267,13 @@ void thin() {
   expect(covers && shared, "blocks of few filters cover the outputs, and blocks of a cluster have channels each");
 }
 
-// What kernels of one element with a stride meet lies in a smaller input.
-void samples() {
-  const ConvSizes s = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 1, 0, 2, 1)}, few = conv_sampled(s);
-  expect(conv_is_sampled(s) && !conv_is_sampled(few) && few.width.input == 2262 && few.width.output == 2262 && few.stride == 1, "kernels of one element with a stride are those without one of a part of the input");
-  const ConvSizes three = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 3, 0, 2, 1)};
-  expect(!conv_is_sampled(three) && conv_sample_pays(50, 30, 1 << 20, 2, 2) && !conv_sample_pays(8, 6, 1 << 20, 2, 2), "larger kernels are not, and a copy must pay");
+// What windows meet is the input of a convolution by kernels of one element.
+void unfolded() {
+  const ConvSizes s = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 1, 0, 2, 1)}, few = conv_unfolded(s);
+  expect(conv_unfolds(s) && !conv_unfolds(few) && few.width.input == 2262 && few.width.output == 2262 && few.stride == 1, "kernels of one element with a stride are those without one of a part of the input");
+  const ConvSizes three = {46'032, 13, 64, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(141, 3, 0, 2, 1)}, of_one = conv_unfolded(three);
+  expect(conv_unfolds(three) && of_one.channels == 39 && of_one.width.kernel == 1 && of_one.width.input == 70 && conv_unfolded_elements(three) == int64_t{46'032} * 39 * 70, "larger kernels have a channel for each of their elements");
+  expect(conv_unfold_pays(50, 30, s, 2) && !conv_unfold_pays(32, 30, s, 2) && !conv_unfold_pays(5000, 1000, three, 2) && conv_unfold_pays(5000, 1000, three, 4), "a copy must pay, and 16 bits have other kernels for larger kernels");
 }
 
 // A convolution of many small images is a product of an image's elements and its outputs.
@@ -300,6 +301,6 @@ void convolution_shapes() {
   packed();
   depthwise();
   thin();
-  samples();
+  unfolded();
   images();
 }
