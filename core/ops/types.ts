@@ -6,15 +6,15 @@ import type { AtenForm } from './aten'
 import type { AttributeSpec } from './attributes'
 import type { SizeForm } from './forms/basic'
 
-/** Families as the operation tree shows them, in this order. `ceiling` ops measure the device, `probe` ops the clock; neither is listed. */
+/** Families as the operation tree shows them, in this order. `ceiling` ops measure the device, `probe` ops the clock, `part` ops join those of a composite; none is listed. */
 export const FAMILIES = [
   'memory', 'binary', 'ternary', 'unary', 'activation', 'reduction', 'vector', 'softmax', 'normalization', 'matmul', 'attention', 'convolution', 'pooling',
-  'dropout', 'loss', 'backward', 'lookup', 'order', 'gated', 'optimizer', 'quantized', 'composite', 'ceiling', 'probe',
+  'dropout', 'loss', 'backward', 'lookup', 'order', 'gated', 'optimizer', 'quantized', 'composite', 'ceiling', 'probe', 'part',
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
 /** Families that are measured by name only, never picked. */
-export const isHiddenFamily = (family: Family): boolean => family === 'ceiling' || family === 'probe'
+export const isHiddenFamily = (family: Family): boolean => family === 'ceiling' || family === 'probe' || family === 'part'
 
 /**
  * One tensor of an op. `inout` is state that a call changes (the parameters of an optimizer): refill restores it before
