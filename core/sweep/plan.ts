@@ -1,7 +1,7 @@
 import type { Device, Impl } from '../backend'
 import { caseId, STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
 import { caseText } from '../case-words'
-import { doesNotFit } from '../measure/result/memory-advice'
+import { doesNotFit, tensorBytes } from '../measure/result/memory-advice'
 import { MAX_EXTENT, tensorsOf } from '../ops/define'
 import type { Op } from '../ops/types'
 import { formatBytes } from '../units'
@@ -98,7 +98,7 @@ function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
   const bytes = tensors.map(({ elements, storage }) => elements * STORAGE_BYTES[storage])
   const most = device.largerTensors?.ops.includes(op.id) ? device.largerTensors.bytes : device.maxTensorBytes
   if (most !== undefined && Math.max(...bytes) > most) return `a tensor takes ${formatBytes(Math.max(...bytes))}; ${device.name} allows ${formatBytes(most)}`
-  if (bytes.reduce((a, b) => a + b, 0) > device.memoryBytes) return doesNotFit(op, { params, dtype }, device.name, device.memoryBytes)
+  if (tensorBytes(op, { params, dtype }) > device.memoryBytes) return doesNotFit(op, { params, dtype }, device.name, device.memoryBytes)
   return undefined
 }
 

@@ -1,4 +1,5 @@
 import { STORAGE_BYTES, type BenchmarkCase, type Dtype } from '../../case'
+import { scratchBytes } from '../../ops/composite-plan'
 import { tensorsOf } from '../../ops/define'
 import type { Op } from '../../ops/types'
 import { formatBytes } from '../../units'
@@ -6,9 +7,10 @@ import { formatBytes } from '../../units'
 /** Of what is free, the share that tensors can count on: libraries and the driver take some, and memory is in pieces. */
 const USABLE = 0.9
 
-/** Bytes of all tensors of a case. */
+/** Bytes of all tensors of a case, those between the parts of a composite op included. */
 export function tensorBytes(op: Op, { params, dtype }: Pick<BenchmarkCase, 'params' | 'dtype'>): number {
-  return tensorsOf(op, op.params.parse(params), dtype).reduce((sum, { elements, storage }) => sum + elements * STORAGE_BYTES[storage], 0)
+  const p = op.params.parse(params)
+  return tensorsOf(op, p, dtype).reduce((sum, { elements, storage }) => sum + elements * STORAGE_BYTES[storage], scratchBytes(op, p, dtype))
 }
 
 /** What would fit into `usable` bytes where a case does not: the share of its elements, and the dtypes that fit at this size. */
@@ -24,7 +26,7 @@ function whatFits(op: Op, { params, dtype }: Pick<BenchmarkCase, 'params' | 'dty
 /** Why a case is not tried on a device where `freeBytes` may be taken and its tensors need more, as the reason of a sweep. */
 export function doesNotFit(op: Op, c: Pick<BenchmarkCase, 'params' | 'dtype'>, device: string, freeBytes: number): string {
   const fits = whatFits(op, c, USABLE * freeBytes)
-  return `inputs and output take ${formatBytes(tensorBytes(op, c))}; a case may take ${formatBytes(freeBytes)} on ${device}${fits.length === 0 ? '' : `. What fits: ${fits.join(', or ')}`}`
+  return `${op.parts ? 'inputs, output and scratch memory between the parts' : 'inputs and output'} take ${formatBytes(tensorBytes(op, c))}; a case may take ${formatBytes(freeBytes)} on ${device}${fits.length === 0 ? '' : `. What fits: ${fits.join(', or ')}`}`
 }
 
 /**
