@@ -143,6 +143,8 @@ export interface SampleBatch {
  */
 export const kernelLaunchSchema = z.object({
   kernel: z.string().max(200),
+  /** Of a composite operation: the part that it computes, or whose strided views it copies. */
+  part: z.string().max(40).optional(),
   /** Blocks of the grid along x, y and z. */
   grid: z.tuple([z.number().int().positive(), z.number().int().positive(), z.number().int().positive()]),
   /** Threads of a block. */

@@ -62,19 +62,55 @@ Fill to_fill(const Napi::Value& value) {
   return fill;
 }
 
-TensorDesc to_tensor(const Napi::Value& value) {
-  const Napi::Object object = to_object(value, "tensor");
+// Without its fill.
+TensorDesc to_bare_tensor(const Napi::Object& object) {
   TensorDesc tensor;
   tensor.name = to_text(object.Get("name"), "tensor.name");
   tensor.elements = to_integer(object.Get("elements"), "tensor.elements", 1, MAX_ELEMENTS);
   tensor.storage = to_enum<Storage>(object.Get("storage"), "tensor.storage", STORAGES);
   tensor.role = to_enum<Role>(object.Get("role"), "tensor.role", ROLES);
+  return tensor;
+}
+
+TensorDesc to_tensor(const Napi::Value& value) {
+  const Napi::Object object = to_object(value, "tensor");
+  TensorDesc tensor = to_bare_tensor(object);
   const Napi::Value fill = object.Get("fill");
   tensor.has_fill = !fill.IsUndefined();
   if (tensor.has_fill != (tensor.role != Role::out))
     throw Error("internal", "tensor " + tensor.name + ": expected " + (tensor.has_fill ? "no fill, for a call writes it" : "a fill, for a call reads it"));
   if (tensor.has_fill) tensor.fill = to_fill(fill);
   return tensor;
+}
+
+std::vector<int64_t> to_dims(const Napi::Value& value) {
+  const Napi::Array list = to_array(value, "dims", MAX_DIMS);
+  std::vector<int64_t> dims;
+  for (uint32_t i = 0; i < list.Length(); i++) dims.push_back(to_integer(list.Get(i), "dim", 0, MAX_ELEMENTS));
+  return dims;
+}
+
+std::vector<double> to_scalars(const Napi::Value& value) {
+  const Napi::Array list = to_array(value, "scalars", MAX_SCALARS);
+  std::vector<double> scalars;
+  for (uint32_t i = 0; i < list.Length(); i++) scalars.push_back(to_finite(list.Get(i), "scalar"));
+  return scalars;
+}
+
+PartSpec to_part(const Napi::Value& value) {
+  const Napi::Object object = to_object(value, "part");
+  PartSpec part;
+  part.name = to_text(object.Get("name"), "part.name");
+  part.op = to_text(object.Get("op"), "part.op");
+  part.dims = to_dims(object.Get("dims"));
+  part.scalars = to_scalars(object.Get("scalars"));
+  const Napi::Array tensors = to_array(object.Get("tensors"), "part.tensors", MAX_TENSORS);
+  for (uint32_t i = 0; i < tensors.Length(); i++) {
+    const Napi::Object tensor = to_object(tensors.Get(i), "part.tensor");
+    part.tensors.push_back(to_bare_tensor(tensor));
+    part.buffers.push_back(static_cast<size_t>(to_integer(tensor.Get("buffer"), "part.tensor.buffer", 0, MAX_TENSORS + MAX_SCRATCH - 1)));
+  }
+  return part;
 }
 
 Napi::Float64Array to_js(Napi::Env env, const std::vector<double>& values) {
@@ -96,6 +132,7 @@ Napi::Object to_js(Napi::Env env, const ImplInfo& impl) {
   object.Set("title", impl.title);
   object.Set("available", availability(env, impl.available, impl.reason));
   object.Set("preferred", impl.preferred);
+  if (impl.joins) object.Set("joins", true);
   Napi::Object kernels = Napi::Object::New(env);
   for (const KernelInfo& kernel : impl.kernels) {
     Napi::Array dtypes = Napi::Array::New(env);
@@ -150,13 +187,17 @@ OpenRequest to_request(const Napi::Value& value) {
   const Napi::Value rotated = object.Get("rotated");
   if (!rotated.IsUndefined() && !rotated.IsBoolean()) throw Error("internal", "rotated: expected a boolean");
   spec.rotated = rotated.IsBoolean() && rotated.As<Napi::Boolean>().Value();
-  const Napi::Array dims = to_array(object.Get("dims"), "dims", MAX_DIMS);
-  for (uint32_t i = 0; i < dims.Length(); i++) spec.dims.push_back(to_integer(dims.Get(i), "dim", 0, MAX_ELEMENTS));
-  const Napi::Array scalars = to_array(object.Get("scalars"), "scalars", MAX_SCALARS);
-  for (uint32_t i = 0; i < scalars.Length(); i++) spec.scalars.push_back(to_finite(scalars.Get(i), "scalar"));
+  spec.dims = to_dims(object.Get("dims"));
+  spec.scalars = to_scalars(object.Get("scalars"));
   const Napi::Array tensors = to_array(object.Get("tensors"), "tensors", MAX_TENSORS);
   for (uint32_t i = 0; i < tensors.Length(); i++) spec.tensors.push_back(to_tensor(tensors.Get(i)));
   if (std::all_of(spec.tensors.begin(), spec.tensors.end(), [](const TensorDesc& tensor) { return tensor.role == Role::in; })) throw Error("internal", "tensors: expected at least one output");
+  const Napi::Value parts = object.Get("parts");
+  if (parts.IsUndefined()) return request;
+  const Napi::Array list = to_array(parts, "parts", MAX_PARTS), scratch = to_array(object.Get("scratchBytes"), "scratchBytes", MAX_SCRATCH);
+  for (uint32_t i = 0; i < list.Length(); i++) spec.parts.push_back(to_part(list.Get(i)));
+  // Whole elements of every storage type.
+  for (uint32_t i = 0; i < scratch.Length(); i++) spec.scratch_bytes.push_back(to_integer(scratch.Get(i), "scratchBytes", 16, 4 * MAX_ELEMENTS) / 16 * 16);
   return request;
 }
 
@@ -254,6 +295,7 @@ Napi::Array to_js(Napi::Env env, const std::vector<LaunchInfo>& launches) {
     object.Set("kernel", launch.kernel);
     object.Set("grid", grid);
     object.Set("threads", launch.threads);
+    if (!launch.part.empty()) object.Set("part", launch.part);
     if (launch.cluster > 1) object.Set("cluster", launch.cluster);
     known("registers", launch.registers);
     known("sharedBytes", static_cast<double>(launch.shared_bytes));

@@ -22,7 +22,8 @@ struct OpenRequest {
   CaseSpec spec;
 };
 
-// { backend, op, impl, device, dtype, threads?, rotated?, dims, scalars, tensors: [{ name, elements, storage, role, fill? }] }
+// { backend, op, impl, device, dtype, threads?, rotated?, dims, scalars, tensors: [{ name, elements, storage, role, fill? }], and of a composite operation
+//   scratchBytes: [number], parts: [{ name, op, dims, scalars, tensors: [{ name, elements, storage, role, buffer }] }] }
 OpenRequest to_request(const Napi::Value& value);
 
 // [{ kind, key0, key1, factor, low, below }], `count` of them: core/random.ts FillWords.

@@ -83,8 +83,20 @@ struct TensorDesc {
 
 // core/ops/define.ts LIMITS.
 constexpr size_t MAX_TENSORS = 32, MAX_DIMS = 32, MAX_SCALARS = 16;
+// Operations of a composite case, and scratch buffers between them.
+constexpr size_t MAX_PARTS = 64, MAX_SCRATCH = 64;
 // Elements of one tensor, and the largest dim.
 constexpr int64_t MAX_ELEMENTS = int64_t{1} << 40;
+
+// One operation of a composite case. Its tensors have no fills; each lies in the buffer at the same place of `buffers`: a tensor of the case by its
+// place, or behind them a scratch buffer.
+struct PartSpec {
+  std::string name, op;
+  std::vector<int64_t> dims;
+  std::vector<double> scalars;
+  std::vector<TensorDesc> tensors;
+  std::vector<size_t> buffers;
+};
 
 struct CaseSpec {
   std::string op, impl;
@@ -95,6 +107,8 @@ struct CaseSpec {
   std::vector<int64_t> dims;    // in the order the op's doc comment in core/ops states
   std::vector<double> scalars;  // likewise
   std::vector<TensorDesc> tensors;
+  std::vector<PartSpec> parts = {};         // of a composite operation, in the order that they run; others have none
+  std::vector<int64_t> scratch_bytes = {};   // of the buffers between them
 };
 
 // Absent readings are NaN / -1 / empty and become absent fields in JavaScript.
@@ -126,6 +140,7 @@ struct OutputScan {
 // How one kernel of a call is launched, and what it takes of a multiprocessor (core/backend.ts KernelLaunch). -1: not known.
 struct LaunchInfo {
   std::string kernel;
+  std::string part;               // of a composite operation; empty where it is none
   int64_t blocks[3] = {1, 1, 1};  // of the grid
   int threads = 0, cluster = 1;   // of a block; blocks of a cluster
   int registers = -1;             // per thread
@@ -174,6 +189,7 @@ struct KernelInfo {
 struct ImplInfo {
   std::string id, title;
   bool available = true, preferred = false;
+  bool joins = false;  // runs the parts of a composite operation as one call, where it has kernels for all of them
   std::string reason;  // why not, when not available
   std::vector<KernelInfo> kernels;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "clock.h"
+#include "composite.h"
 #include "counters.h"
 #include "evict.h"
 #include "fill.h"
@@ -53,7 +54,7 @@ void put_sentinel(Storage storage, void* data, int64_t begin, int64_t end) {
 }  // namespace
 
 CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCase* beside)
-    : spec_(spec), calls_(std::move(calls)), team_(Team::shared(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready)) {
+    : spec_(spec), buffers_(buffers_of(spec)), calls_(std::move(calls)), team_(Team::shared(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready)) {
   std::vector<Fill> fills;
   for (const TensorDesc& tensor : spec_.tensors) {
     if (tensor.role != Role::out) {
@@ -88,7 +89,8 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCa
 
 bool CpuCase::has_tensors_of(const CpuCase& other) const {
   const auto same = [](const TensorDesc& a, const TensorDesc& b) { return a.elements == b.elements && a.storage == b.storage && a.role == b.role; };
-  return spec_.rotated == other.spec_.rotated && std::equal(spec_.tensors.begin(), spec_.tensors.end(), other.spec_.tensors.begin(), other.spec_.tensors.end(), same);
+  return spec_.rotated == other.spec_.rotated && spec_.scratch_bytes == other.spec_.scratch_bytes &&
+         std::equal(spec_.tensors.begin(), spec_.tensors.end(), other.spec_.tensors.begin(), other.spec_.tensors.end(), same);
 }
 
 template <class F>
@@ -121,10 +123,10 @@ void CpuCase::refill(const std::vector<Fill>& fills) {
 
 void CpuCase::poison() {
   for (const Tensors& set : *sets_)
-    for (size_t k = 0; k < outputs_.size(); k++) {
-      const TensorDesc& tensor = outputs_[k];
+    for (size_t i = 0; i < buffers_.size(); i++) {
+      const TensorDesc& tensor = buffers_[i];
       if (tensor.role != Role::out) continue;
-      void* data = set.outputs()[k];
+      void* data = set.buffer(i);
       each(tensor, [&](int64_t begin, int64_t end) {
         switch (storage_bytes(tensor.storage)) {
           case 4: return put_sentinel<uint32_t>(tensor.storage, data, begin, end);
@@ -162,7 +164,7 @@ std::vector<OutputScan> CpuCase::scan() {
   for (size_t i = 0; i < sets_->size(); i++) {
     if (!used_[i] && !(none && i == current_)) continue;
     if (const int broken = (*sets_)[i].broken_guard(); broken >= 0)
-      throw Error("kernel-failed", "the kernel wrote outside " + spec_.tensors[static_cast<size_t>(broken)].name);
+      throw Error("kernel-failed", "the kernel wrote outside " + buffers_[static_cast<size_t>(broken)].name);
     for (size_t k = 0; k < outputs_.size(); k++) {
       std::atomic<int64_t> unwritten{0}, non_finite{0};
       each(outputs_[k], [&](int64_t begin, int64_t end) {

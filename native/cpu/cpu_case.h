@@ -49,6 +49,7 @@ class CpuCase final : public Prepared {
 
   const CaseSpec spec_;
   std::vector<TensorDesc> inputs_, outputs_;  // tensors that are read / written
+  const std::vector<TensorDesc> buffers_;     // all tensors, and behind them the scratch buffers
   const std::unique_ptr<Calls> calls_;
   const std::shared_ptr<Team> team_;
   std::shared_ptr<Block> scratch_;

@@ -5,10 +5,12 @@
 
 #include "beside.h"
 #include "clock.h"
+#include "composite.h"
 #include "cpu_case.h"
 #include "isa.h"
 #include "kernel_calls.h"
 #include "libraries/libraries.h"
+#include "part_calls.h"
 #include "pressure.h"
 #include "red_team.h"
 #include "registry.h"
@@ -144,6 +146,25 @@ void check(const CaseSpec& spec, const Kernel& kernel) {
   }
 }
 
+// A kernel that can run the case, and its function for the dtype. Throws Error where there is none, or where the case is none of its operation.
+std::pair<const Kernel*, Run> checked(const CaseSpec& spec, const std::string& impl) {
+  const Kernel* kernel = kernel_for(spec.op, impl);
+  const Run run = run_for(*kernel, spec.dtype);
+  if (!run) throw Error("unsupported", "the CPU kernel for " + spec.op + " does not compute in the dtype asked for");
+  check(spec, *kernel);
+  return {kernel, run};
+}
+
+std::unique_ptr<Calls> calls_of_parts(const CaseSpec& spec) {
+  check_parts(spec);
+  std::vector<Part> parts;
+  for (const PartSpec& part : spec.parts) {
+    const auto [kernel, run] = checked(case_of(spec, part), spec.impl);
+    parts.push_back({part, kernel, run});
+  }
+  return std::make_unique<PartCalls>(spec, std::move(parts));
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> devices() {
@@ -159,6 +180,7 @@ std::vector<DeviceInfo> devices() {
     impl.id = isa.id;
     impl.title = isa.title;
     impl.available = isa.available;
+    impl.joins = true;
     impl.reason = isa.reason;
     for (const Entry& entry : all_kernels())
       if (std::vector<Dtype> dtypes = dtypes_of(*entry.kernel); entry.isa == isa.id && !dtypes.empty()) impl.kernels.push_back({std::string(entry.op), std::move(dtypes)});
@@ -182,14 +204,12 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) { return open_beside(spec, 
 
 std::unique_ptr<Prepared> open_beside(const CaseSpec& spec, const Prepared* other) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
+  if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
+  const auto* beside = dynamic_cast<const CpuCase*>(other);
+  if (!spec.parts.empty()) return std::make_unique<CpuCase>(spec, calls_of_parts(spec), beside);
   const bool library = is_library(spec.impl);
   // Our scalar kernel says what tensors an operation has, whoever computes it.
-  const Kernel* kernel = kernel_for(spec.op, library ? "scalar" : spec.impl);
-  const Run run = run_for(*kernel, spec.dtype);
-  if (!run) throw Error("unsupported", "the CPU kernel for " + spec.op + " does not compute in the dtype asked for");
-  if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
-  check(spec, *kernel);
-  const auto* beside = dynamic_cast<const CpuCase*>(other);
+  const auto [kernel, run] = checked(spec, library ? "scalar" : spec.impl);
   if (library) {
     const std::vector<ImplInfo> impls = library_impls();
     const auto impl = std::find_if(impls.begin(), impls.end(), [&](const ImplInfo& one) { return one.id == spec.impl; });

@@ -8,6 +8,9 @@
 
 namespace opscope::cpu {
 
+// What does not depend on the kernel, of calls whose tensors have so many bytes.
+Call call_of(int threads, int64_t tensor_bytes, Team& team);
+
 class KernelCalls final : public Calls {
  public:
   KernelCalls(const CaseSpec& spec, const Kernel& kernel, Run run) : dims_(spec.dims), scalars_(spec.scalars), threads_(spec.threads), element_bytes_(dtype_bytes(spec.dtype)), kernel_(kernel), run_(run) {}

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "composite.h"
 #include "fence.h"
 #include "topology.h"
 
@@ -26,15 +27,13 @@ int64_t stagger(size_t index) { return static_cast<int64_t>(index % 61 + 1) * 17
 constexpr int64_t PAGE = 4096;
 constexpr size_t BEYOND_FIRST_CACHE = 32 << 10, HUGE_PAGE = size_t{2} << 20;
 
-int64_t bytes_of(const TensorDesc& tensor) { return tensor.elements * static_cast<int64_t>(storage_bytes(tensor.storage)); }
-
 bool marked(const std::byte* from) {
   return std::all_of(from, from + GUARD, [](std::byte mark) { return mark == std::byte{MARK}; });
 }
 
 int64_t bytes_of_set(const CaseSpec& spec) {
   int64_t bytes = 0;
-  for (const TensorDesc& tensor : spec.tensors) bytes += bytes_of(tensor);
+  for (const TensorDesc& buffer : buffers_of(spec)) bytes += tensor_bytes(buffer);
   return bytes;
 }
 
@@ -54,10 +53,11 @@ size_t set_count(const CaseSpec& spec, size_t scratch_floats) {
 }
 
 Tensors::Tensors(const CaseSpec& spec, size_t set) : bytes_(bytes_of_set(spec)) {
-  const size_t first = set * spec.tensors.size();
+  const std::vector<TensorDesc> buffers = buffers_of(spec);
+  const size_t first = set * buffers.size();
   int64_t end = 0;
-  for (const TensorDesc& tensor : spec.tensors) {
-    const int64_t begin = (end + PAGE - 1) / PAGE * PAGE, bytes = bytes_of(tensor);
+  for (const TensorDesc& buffer : buffers) {
+    const int64_t begin = (end + PAGE - 1) / PAGE * PAGE, bytes = tensor_bytes(buffer);
     const int64_t start = begin + stagger(first + places_.size());
     end = start + bytes + GUARD;
     places_.push_back({begin, start, bytes, end});
@@ -65,8 +65,8 @@ Tensors::Tensors(const CaseSpec& spec, size_t set) : bytes_(bytes_of_set(spec)) 
   auto bytes = static_cast<size_t>(end);
   if (!spec.rotated && bytes >= BEYOND_FIRST_CACHE) bytes = std::max(bytes, HUGE_PAGE);
   block_ = Block(bytes);
-  for (size_t i = 0; i < places_.size(); i++) {
-    void* data = block_.data() + places_[i].start;
+  for (size_t i = 0; i < spec.tensors.size(); i++) {
+    void* data = buffer(i);
     if (spec.tensors[i].role != Role::out) inputs_.push_back(data);
     if (spec.tensors[i].role != Role::in) outputs_.push_back(data);
   }

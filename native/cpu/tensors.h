@@ -22,18 +22,20 @@ class Tensors {
   // Tensors that are read / written, in the order of the case; those that are both stand in both.
   const std::vector<void*>& inputs() const { return inputs_; }
   const std::vector<void*>& outputs() const { return outputs_; }
-  // Of all tensors, without guards.
+  // A tensor of the case by its place, or behind them a scratch buffer between the parts of a composite case.
+  void* buffer(size_t index) const { return block_.data() + places_[index].start; }
+  // Of all tensors and scratch buffers, without guards.
   int64_t bytes() const { return bytes_; }
 
   // The memory of all tensors.
   std::vector<Region> regions() const;
 
-  // Marks the memory around every tensor / the first tensor around which a mark is gone, -1 where none is.
+  // Marks the memory around every tensor and scratch buffer / the first of them around which a mark is gone, -1 where none is.
   void set_guards();
   int broken_guard() const;
 
  private:
-  // A tensor within the block, in bytes: from `begin` it has the memory to itself, up to `end` with its guard.
+  // A tensor or scratch buffer within the block, in bytes: from `begin` it has the memory to itself, up to `end` with its guard.
   struct Place {
     int64_t begin, start, bytes, end;
   };

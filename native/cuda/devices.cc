@@ -31,7 +31,7 @@ ImplInfo kernels_impl() {
   ImplInfo impl;
   impl.id = "kernel";
   impl.title = "Opscope kernels";
-  impl.preferred = true;
+  impl.preferred = impl.joins = true;
   for (const auto& op : registered_ops()) impl.kernels.push_back({op.op, op.dtypes});
   return impl;
 }

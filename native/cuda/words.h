@@ -27,7 +27,7 @@ inline std::string kernel_words(const LaunchInfo& launch) { return launch.kernel
 
 // `launch` of the `count` of a call, by its place from 0.
 inline std::string fault_words(const std::string& op, const LaunchInfo& launch, size_t place, size_t count) {
-  return " It was " + kernel_words(launch) + " of " + op + ", launch " + std::to_string(place + 1) + " of " + std::to_string(count) + ": " + grid_words(launch) + ".";
+  return " It was " + kernel_words(launch) + " of " + op + (launch.part.empty() ? "" : ", part " + launch.part) + ", launch " + std::to_string(place + 1) + " of " + std::to_string(count) + ": " + grid_words(launch) + ".";
 }
 
 // A fault of calls that were queued together: it is one of the launches of a call. Empty without launches.
@@ -36,7 +36,7 @@ inline std::string fault_words(const std::string& op, const std::vector<LaunchIn
   if (launches.size() == 1) return fault_words(op, launches[0], 0, 1);
   constexpr size_t most = 8;
   std::string list;
-  for (size_t i = 0; i < std::min(most, launches.size()); i++) list += (i == 0 ? " " : "; ") + std::to_string(i + 1) + ". " + kernel_words(launches[i]) + ", " + grid_words(launches[i]);
+  for (size_t i = 0; i < std::min(most, launches.size()); i++) list += (i == 0 ? " " : "; ") + std::to_string(i + 1) + ". " + (launches[i].part.empty() ? "" : launches[i].part + ": ") + kernel_words(launches[i]) + ", " + grid_words(launches[i]);
   if (launches.size() > most) list += "; and " + std::to_string(launches.size() - most) + " more";
   return " It was one of the " + std::to_string(launches.size()) + " launches of " + op + ":" + list + ".";
 }

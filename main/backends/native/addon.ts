@@ -4,13 +4,20 @@ import { dirname, join, resolve } from 'node:path'
 import type { Mode, StorageType } from '@core/case'
 import type { FillWords } from '@core/values/random'
 
-/** One tensor of a case; those that a call reads have a fill. */
 interface NativeTensor {
   name: string
   elements: number
   storage: StorageType
   role: 'in' | 'out' | 'inout'
-  fill?: FillWords
+}
+
+/** One op of a composite case. Each of its tensors is in a buffer: a tensor of the case by its place, or behind them scratch memory. */
+interface NativePartOfCase {
+  name: string
+  op: string
+  dims: readonly number[]
+  scalars: readonly number[]
+  tensors: readonly (NativeTensor & { buffer: number })[]
 }
 
 /** One case to open, as native/addon/convert.h reads it. */
@@ -26,7 +33,11 @@ export interface NativeSpec {
   /** Whether the case will be sampled in mode rotated, which takes many sets of buffers. */
   rotated: boolean
   scalars: readonly number[]
-  tensors: readonly NativeTensor[]
+  /** Those that a call reads have a fill. */
+  tensors: readonly (NativeTensor & { fill?: FillWords })[]
+  /** Of a composite op: what runs, in order, and the bytes of each scratch buffer. */
+  parts?: readonly NativePartOfCase[]
+  scratchBytes?: readonly number[]
 }
 
 /** An open case of the addon. Methods block, and throw errors with `code` and `detail` (see core/backend.ts CaseError). */

@@ -1,7 +1,8 @@
 import { problemOf } from '@core/backend'
 import { getOp } from '@core/ops/registry'
 import { expect, it } from 'vitest'
-import type { NativeAddon } from './addon'
+import { testDevice } from '@core/testing'
+import type { NativeAddon, NativeSpec } from './addon'
 import { NativeBackend } from './backend'
 
 const problem = problemOf(getOp('add'), { op: 'add', params: { n: 10 }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' }, 1)
@@ -59,4 +60,31 @@ it('waits for kernels that a call on an open case needs first, such as those of 
   expect(await prepared.scan()).toEqual(scans)
   expect(await prepared.sample({ mode: 'cold', count: 1, inner: 1 })).toMatchObject({ ns: [1] })
   expect(attempts).toEqual({ refill: 3, poison: 3, run: 3, scan: 3, sample: 3 })
+})
+
+it('offers composite operations where an implementation joins the kernels of their parts, and opens them with what each part reads and writes', async () => {
+  const block = getOp('transformer_block')
+  const params = { batch: 1, seq: 3, dim: 4, heads: 2 }
+  const kernels = { layer_norm: ['f32', 'f16'], matmul: ['f32', 'f16'], add: ['f32'], gelu: ['f32'], scaled_dot_product_attention: ['f32'], copy_view: ['f32'] }
+  const impl = { title: 'Kernels', available: { ok: true }, preferred: false, kernels }
+  const specs: NativeSpec[] = []
+  class Case {
+    constructor(spec: NativeSpec) {
+      specs.push(spec)
+    }
+    timer = () => 'steady-clock'
+    tickNs = () => 1
+    notes = () => []
+  }
+  const addon = { Case, devices: () => [{ ...testDevice(), impls: [{ ...impl, id: 'kernel', joins: true }, { ...impl, id: 'library' }] }] }
+  const backend = new NativeBackend(addon as unknown as NativeAddon, 'cpu')
+  const [device] = await backend.devices()
+  expect(device!.impls.map(({ id, kernels: offered, ...rest }) => [id, offered['transformer_block'], 'joins' in rest])).toEqual([['kernel', ['f32'], false], ['library', undefined, false]])
+
+  await backend.open(problemOf(block, { op: block.id, params, dtype: 'f32', backend: 'cpu', impl: 'kernel', device: 'cpu', mode: 'hot' }, 1))
+  const { parts = [], scratchBytes = [], tensors } = specs[0]!
+  expect(parts.map(({ name, op }) => `${name} ${op}`).slice(2, 6)).toEqual(['qkv_bias add', 'attention copy_view', 'attention scaled_dot_product_attention', 'proj copy_view'])
+  expect(parts[0]!.tensors.map(({ name, role, buffer }) => [name, role, buffer])).toEqual([['x', 'in', 0], ['weight', 'in', 9], ['bias', 'in', 10], ['out', 'out', tensors.length]])
+  expect(parts.at(-1)!.tensors.at(-1)!.buffer).toBe(tensors.findIndex(({ role }) => role === 'out'))
+  expect(Math.max(...parts.flatMap((part) => part.tensors.map(({ buffer }) => buffer)))).toBe(tensors.length + scratchBytes.length - 1)
 })

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { callCountersSchema, CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, kernelLaunchSchema, timerSchema, type Backend, type CallCounters, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { callCountersSchema, CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, implSchema, kernelLaunchSchema, timerSchema, type Backend, type CallCounters, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
 import { STORAGE_BYTES, type Mode } from '@core/case'
+import { joinedDtypes, planComposite } from '@core/ops/composite-plan'
+import { tensorsOf } from '@core/ops/define'
+import { ALL_OPS, findOp } from '@core/ops/registry'
 import { decode } from '@core/values/numbers'
 import { fillWords, type FillWords } from '@core/values/random'
 import { energyMeter } from './energy'
@@ -70,7 +73,36 @@ function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
     rotated: c.mode === 'rotated',
     scalars: problem.scalars,
     tensors: problem.tensors.map(({ name, elements, storage, role, stream }) => ({ name, elements, storage, role, ...(stream === undefined ? {} : { fill: fills[stream]! }) })),
+    ...partsOf(problem),
   }
+}
+
+/** What a composite op runs; nothing where the op is none. */
+function partsOf({ case: { op: id, params, dtype }, tensors }: Problem): Pick<NativeSpec, 'parts' | 'scratchBytes'> {
+  const op = findOp(id)
+  if (!op?.parts) return {}
+  const plan = planComposite(op, op.params.parse(params), dtype)
+  const parts = plan.steps.map(({ name, op: part, params: p, buffers }) => {
+    const buffered = tensorsOf(part, p, dtype).map((tensor, i) => {
+      const at = buffers[i]!
+      return { name: tensor.name, elements: tensor.elements, storage: tensor.storage, role: tensor.role, buffer: 'tensor' in at ? at.tensor : tensors.length + at.scratch }
+    })
+    return { name, op: part.id, dims: part.dims(p), scalars: part.scalars(p), tensors: buffered }
+  })
+  return { parts, scratchBytes: plan.scratchBytes }
+}
+
+/** `joins`: runs the parts of a composite op as one call. Absent in earlier builds. */
+const nativeDeviceSchema = deviceSchema.extend({ impls: z.array(implSchema.extend({ joins: z.boolean().optional() })) })
+
+/** The device with the composite ops that its implementations run by their kernels for the parts. */
+function withComposites({ impls, ...device }: z.infer<typeof nativeDeviceSchema>): Device {
+  const composites = ALL_OPS.filter(({ parts }) => parts)
+  const joined = impls.map(({ joins, ...impl }) => {
+    const offered = joins ? composites.map((op) => [op.id, joinedDtypes(op, impl.kernels)] as const).filter(([, dtypes]) => dtypes.length > 0) : []
+    return { ...impl, kernels: { ...impl.kernels, ...Object.fromEntries(offered) } }
+  })
+  return { ...device, impls: joined }
 }
 
 class NativePreparedCase implements PreparedCase {
@@ -146,7 +178,7 @@ export class NativeBackend implements Backend {
   ) {}
 
   async devices(): Promise<Device[]> {
-    return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id))).map((device) => (device.available.ok && !this.#countsEnergy(device) ? { ...device, energyCounter: false } : device))
+    return z.array(nativeDeviceSchema).parse(guarded(() => this.addon.devices(this.id))).map(withComposites).map((device) => (device.available.ok && !this.#countsEnergy(device) ? { ...device, energyCounter: false } : device))
   }
 
   /** Devices are listed often, and opening a counter takes a while: asked once for each. */

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "composite.h"
+
 namespace opscope::cuda {
 
 BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context) {
   std::vector<CUdeviceptr> addresses;
-  for (const auto& description : spec.tensors) {
-    if (description.role != Role::in) outputs_.push_back(tensors_.size());
+  own_ = spec.tensors.size();
+  for (const auto& description : buffers_of(spec)) {
+    if (description.role != Role::in && tensors_.size() < own_) outputs_.push_back(tensors_.size());
     addresses.push_back(tensors_.emplace_back(description, context_).address());
   }
   std::vector<Fill> fills;
@@ -65,7 +68,7 @@ std::vector<ScanCounts> BufferSet::scan() const {
 
 int64_t BufferSet::tensor_bytes() const {
   int64_t bytes = 0;
-  for (const Tensor& tensor : tensors_) bytes += tensor.bytes();
+  for (size_t i = 0; i < own_; i++) bytes += tensors_[i].bytes();
   return bytes;
 }
 

@@ -14,7 +14,7 @@ class BufferSet {
   // may run them: libraries choose an algorithm by its time. Throws Error "out-of-memory".
   BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context);
 
-  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor.
+  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor and scratch buffer.
   void fill(const std::vector<Fill>& fills) const;
   void poison() const;
   // Searches every output, and waits. Throws Error "kernel-failed" where something was written beside a tensor or a workspace.
@@ -35,7 +35,8 @@ class BufferSet {
   void take_plan(const CaseSpec& spec, PlanFunction plan, const std::vector<CUdeviceptr>& addresses, const std::vector<Fill>& fills);
   void write_seed(const std::vector<Fill>& fills) const;
   Context& context_;
-  std::vector<Tensor> tensors_;
+  std::vector<Tensor> tensors_;  // those of the case, and behind them its scratch buffers
+  size_t own_ = 0;               // of the case
   std::vector<size_t> outputs_;
   std::vector<GuardedBuffer> workspaces_;
   CUdeviceptr seed_ = 0;  // where kernels read it; 0 where none does

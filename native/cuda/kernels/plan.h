@@ -52,6 +52,8 @@ class Launch {
     early_ = device.major >= 9;
     return *this;
   }
+  // Of which part of a composite operation it is.
+  void set_part(const std::string& name) { part_ = name; }
   void enqueue(CUstream stream) const;
   // What the driver says about this launch on the device of `context`.
   LaunchInfo info(const Context& context) const;
@@ -67,6 +69,7 @@ class Launch {
   unsigned grid_[3] = {1, 1, 1};
   unsigned threads_, shared_bytes_, cluster_ = 1;
   bool early_ = false;
+  std::string part_;
   size_t argument_bytes_ = 0;
   std::vector<Argument> arguments_;
   std::function<void(CUstream)> library_;
@@ -74,8 +77,8 @@ class Launch {
 
 class Planner {
  public:
-  // `tensors`: addresses in the order of CaseSpec::tensors.
-  Planner(const CaseSpec& spec, Context& context, const std::vector<CUdeviceptr>& tensors);
+  // `buffers`: addresses in the order of CaseSpec::tensors, and behind them those of the scratch buffers.
+  Planner(const CaseSpec& spec, Context& context, const std::vector<CUdeviceptr>& buffers);
 
   const CaseSpec& spec;
   const Traits& device;
@@ -103,6 +106,8 @@ class Planner {
   }
 
   void launch_library(std::function<void(CUstream)> library) { launches_.emplace_back(std::move(library)); }
+  // Plans a part of a composite case by the plan of its operation, behind what is planned.
+  void plan_part(const PartSpec& part);
   // For libraries, which take the stream when they are set up, and time their algorithms.
   const Context& context() const { return context_; }
   // A fact that belongs on the result, such as the algorithm that a library chose. One sentence.
@@ -114,7 +119,7 @@ class Planner {
 
  private:
   Context& context_;
-  std::vector<CUdeviceptr> inputs_, outputs_;
+  std::vector<CUdeviceptr> buffers_, inputs_, outputs_;
   CUdeviceptr seed_ = 0;
   std::vector<Launch> launches_;
   std::vector<GuardedBuffer> workspaces_;
@@ -145,11 +150,17 @@ struct OpKernels {
   size_t scalars = 0;
   // The place in its family's table of an op that comes from one.
   size_t row = 0;
+  // Dims that are no factors of a tensor's size, such as strides: their product means nothing.
+  bool has_strides = false;
 };
 
 // Throws Error "internal" when a case's dims, scalars and tensors do not fit together: nothing that came from outside may
 // make a kernel touch memory it does not own.
 void check_shape(const CaseSpec& spec, const OpKernels& op);
+
+// Plans the parts of a composite case in their order. A part begins when the one before has ended: `early` goes no further back than the launch
+// before it, and the first launch of a plan is never early.
+void plan_parts(Planner& planner);
 
 // Ops found at load time, each registered by its own file or by its family's table.
 const std::vector<OpKernels>& registered_ops();

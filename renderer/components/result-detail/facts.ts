@@ -199,6 +199,7 @@ const blocksText = ([x, y, z]: KernelLaunch['grid']): string => (z > 1 ? [x, y, 
 export function launchFacts({ launches = [] }: Pick<Result, 'launches'>): Fact[][] {
   return launches.map((launch) => [
     { name: 'Name', value: launch.kernel },
+    ...fact('Part', launch.part),
     { name: 'Grid', value: `${blocksText(launch.grid)} blocks of ${launch.threads} threads${launch.cluster === undefined ? '' : `, clusters of ${launch.cluster}`}` },
     ...fact('Registers', launch.registers === undefined ? undefined : `${launch.registers} per thread`),
     ...fact('Shared memory', launch.sharedBytes === undefined ? undefined : `${formatBytes(launch.sharedBytes)} per block`),

@@ -94,11 +94,34 @@ void faults() {
   expect(one.sample(Mode::hot, 3, 2).ns.size() == 3, "calls that do not fail are timed");
 }
 
+// A composite case with two scratch buffers, whose plan launches one kernel for a part.
+void composites() {
+  CaseSpec spec = addition();
+  spec.scratch_bytes = {1600, 16};
+  const auto joined = [](Planner& planner) { planner.launch(planner.kernel_in("service", "empty"), {2}, 64, 0, planner.input(0)).set_part("norm"); };
+  CudaCase one(spec, joined, Context::of(0));
+  const BufferSet& set = *one.sets()[0];
+  expect(set.tensors().size() == 5 && set.outputs() == 1 && set.tensor_bytes() == 3 * 4 * 1001 && one.case_bytes() >= 3 * 4 * 1001 + 1616, "scratch buffers are counted in what a case takes, and not in what a call moves");
+  one.poison();
+  expect(*reinterpret_cast<const uint32_t*>(set.tensors()[3].address()) == sentinel_of(Storage::f32), "scratch buffers are poisoned with the outputs");
+  expect(said_of(one, set.tensors()[3].address() + 1600) == "kernel-failed: The kernel wrote outside scratch buffer 1 of 2: 1 bytes next to it changed.", "a write beside a scratch buffer");
+  std::string said;
+  host_driver.waiting = 700;
+  try {
+    one.sample(Mode::hot, 3, 2);
+  } catch (const Error& e) {
+    said = e.what();
+  }
+  host_driver.waiting = 0;
+  expect(said.find(" It was empty of add, part norm, launch 1 of 1: 2 blocks of 64 threads.") != std::string::npos, "a fault names the part");
+}
+
 }  // namespace
 
 int main() {
   if (!api().missing.empty()) return std::printf("%s\n", api().missing.c_str()), 1;
   bands();
   faults();
+  composites();
   return failed ? 1 : 0;
 }

@@ -9,37 +9,13 @@
 #include "kernels/order_choose.h"
 #include "kernels/test/draw.h"
 #include "kernels/test/expect.h"
+#include "kernels/test/gpus.h"
 #include "module/sources.h"
 
 using namespace opscope;
 using namespace opscope::cuda;
 
 namespace {
-
-struct Gpu {
-  const char* name;
-  int major, minor;  // of the code
-  int sm_count, shared_bytes;
-};
-constexpr Gpu gpus[] = {{"8.0", 8, 0, 108, 163 << 10}, {"8.6", 8, 6, 84, 99 << 10}, {"8.9", 8, 9, 128, 99 << 10}, {"8.9 with code of 8.0", 8, 0, 128, 99 << 10}, {"9.0", 9, 0, 132, 227 << 10}, {"10.0", 10, 0, 148, 227 << 10},
-                        {"12.0", 12, 0, 170, 99 << 10}, {"12.0 with code of 8.0", 8, 0, 170, 99 << 10}};
-constexpr const char* hopper = "9.0";
-
-Traits traits_of(const Gpu& gpu) {
-  Traits traits;
-  traits.major = gpu.major, traits.minor = gpu.minor, traits.sm_count = gpu.sm_count, traits.shared_bytes_per_block = gpu.shared_bytes;
-  return traits;
-}
-
-// Kernels are their names.
-class InventedGpu final : public Context {
- public:
-  explicit InventedGpu(const Gpu& gpu) : Context(traits_of(gpu)) {}
-  CUfunction kernel(const std::string& module, const std::string& name) override { return reinterpret_cast<CUfunction>(const_cast<std::string*>(&*names_.insert(module + "/" + name).first)); }
-
- private:
-  std::set<std::string> names_;
-};
 
 bool ends_with(const std::string& text, const std::string& end) { return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0; }
 
@@ -126,6 +102,7 @@ struct Faults {
 };
 
 constexpr int cases_of_op = 400;
+constexpr const char* hopper = "9.0";
 
 }  // namespace
 
@@ -136,7 +113,7 @@ void device_plans() {
   std::map<std::string, std::set<std::string>> refused;
   for (const Gpu& gpu : gpus) {
     InventedGpu context(gpu);
-    Faults shared, unasked, instructions, unclear;
+    Faults shared, unasked, instructions, unclear, early;
     int plans = 0;
     for (const OpKernels& op : registered_ops())
       for (const CaseSpec& spec : drawn_cases(op, cases_of_op)) {
@@ -145,6 +122,7 @@ void device_plans() {
         plans++;
         if (!plan.refusal.empty() && !(long_head(plan.refusal) && gpu.shared_bytes < 227 << 10)) refused[gpu.name].insert(words);
         if (!plan.refusal.empty() && plan.refusal.rfind("unsupported: ", 0) != 0) unclear.add(words + ": " + plan.refusal);
+        if (!plan.launches.empty() && plan.launches[0].early) early.add(words);
         for (const FakeLaunch& launch : plan.launches) {
           const int own = own_shared(*launch.kernel), granted = fake_driver.granted.count(launch.kernel) ? fake_driver.granted[launch.kernel] : fake_default_shared - own, asked = static_cast<int>(launch.shared);
           if (own + asked > gpu.shared_bytes) shared.add(words + ": " + words_of(launch));
@@ -158,6 +136,7 @@ void device_plans() {
     expect(shared.count == 0, "no plan asks for more shared memory than there is" + of + shared.words());
     expect(unasked.count == 0, "every kernel is asked for the shared memory that it is launched with" + of + unasked.words());
     expect(instructions.count == 0, "no plan needs what the code has not" + of + instructions.words());
+    expect(early.count == 0, "no plan begins with a launch that may start early, so that parts of a composite follow each other" + of + early.words());
     expect(unclear.count == 0, "what is refused is told why" + of + unclear.words());
   }
   for (const Gpu& gpu : gpus) {

@@ -26,6 +26,8 @@ void move_shapes();
 void few_shapes();
 // choices_test.cc
 void choices();
+// composite_test.cc
+void composites();
 // devices_test.cc
 void device_plans();
 int print_plans(const std::string& gpu, int cases);

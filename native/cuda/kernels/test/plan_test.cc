@@ -220,6 +220,7 @@ int main(int count, char** words) {
   order_shapes();
   few_shapes();
   choices();
+  composites();
   device_plans();
   attentions();
   launches();
