@@ -64,7 +64,14 @@ describe('the plan of a transformer block', () => {
 
   it('copies queries, keys and values together, and what the heads give once', () => {
     const copies = plan.steps.filter(({ op }) => op.id === 'copy_view')
-    expect(copies.map(({ name, params }) => [name, params['views'], params['distance']])).toEqual([['attention', 3, 64], ['proj', 1, 0]])
+    expect(copies.map(({ name, params }) => [name, params['views'], params['distance'], params['bias']])).toEqual([['qkv_bias', 3, 64, true], ['proj', 1, 0, false]])
+  })
+
+  it('adds biases in the pass that reads what they are added to', () => {
+    expect(plan.steps.map(({ name, op }) => `${name} ${op.id}`)).toEqual([
+      'norm1 layer_norm', 'qkv matmul', 'qkv_bias copy_view', 'attention scaled_dot_product_attention', 'proj copy_view', 'proj matmul', 'proj_bias+residual1 add_residual',
+      'norm2 layer_norm', 'fc1 matmul', 'fc1_bias+gelu add_gelu', 'fc2 matmul', 'fc2_bias+residual2 add_residual',
+    ])
   })
 
   it('takes scratch memory again: of the widest tensor, four times the tokens, it holds two', () => {
@@ -76,7 +83,7 @@ describe('the plan of a transformer block', () => {
   })
 
   it('is offered in the dtypes in which there are kernels for all parts', () => {
-    const kernels = (dtypes: readonly Dtype[], missing?: string) => Object.fromEntries(plan.steps.filter(({ op }) => op.id !== missing).map(({ op }) => [op.id, op.id === 'gelu' ? dtypes : block.dtypes] as const))
+    const kernels = (dtypes: readonly Dtype[], missing?: string) => Object.fromEntries(plan.steps.filter(({ op }) => op.id !== missing).map(({ op }) => [op.id, op.id === 'add_gelu' ? dtypes : block.dtypes] as const))
     expect(joinedDtypes(block, kernels(['f32', 'bf16']))).toEqual(['f32', 'bf16'])
     expect(joinedDtypes(block, kernels(block.dtypes, 'copy_view'))).toEqual([])
   })

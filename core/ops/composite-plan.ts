@@ -1,14 +1,15 @@
 import { STORAGE_BYTES, type Dtype, type Params } from '../case'
+import { joinParts, type View } from './composite-fusion'
 import copyView, { MAX_VIEWS } from './copy_view/op'
 import { inputsOf, tensorsOf } from './define'
-import type { Op, PartSource, Tensor } from './types'
+import type { Op, Tensor } from './types'
 
 /** What a part of a composite call reads or writes: a tensor of the composite by its place, or scratch memory between the parts. */
 export type CompositeBuffer = { tensor: number } | { scratch: number }
 
 /** One op of a composite call, with parsed parameters. */
 export interface CompositeStep {
-  /** Name of the part; that of the part that reads them, where strided views are copied for it. */
+  /** Names of the parts that it computes; of the part that reads them, where strided views are copied for it. */
   name: string
   op: Op
   params: Params
@@ -22,8 +23,6 @@ export interface CompositePlan {
   /** Bytes of each scratch buffer: whole multiples of 16. */
   scratchBytes: readonly number[]
 }
-
-type View = Exclude<PartSource, string>
 
 /** Scratch buffers that are taken again once nothing reads them any more. */
 class Scratch {
@@ -43,7 +42,7 @@ class Scratch {
   }
 }
 
-const nameOf = (source: PartSource) => (typeof source === 'string' ? source : source.of)
+const namesOf = (source: string | View) => (typeof source === 'string' ? [source] : [source.of, ...(source.bias ? [source.bias.of] : [])])
 const same = (a: readonly number[], b: readonly number[]) => a.length === b.length && a.every((value, i) => value === b[i])
 
 /** What a part reads of a source, by the tensors that read it. */
@@ -55,13 +54,13 @@ interface Copied {
 }
 
 /** The views that a part reads, those of one source at equal distances together. */
-function viewsOf(inputs: Readonly<Record<string, PartSource>>): Copied[] {
+function viewsOf(inputs: Readonly<Record<string, string | View>>): Copied[] {
   const groups: Copied[] = []
   for (const [tensor, view] of Object.entries(inputs)) {
     if (typeof view === 'string') continue
     const group = groups.at(-1)
     const distance = group ? (view.offset ?? 0) - (group.view.offset ?? 0) - (group.tensors.length - 1) * group.distance : 0
-    const joins = group && group.view.of === view.of && same(group.view.shape, view.shape) && same(group.view.strides, view.strides) && group.tensors.length < MAX_VIEWS && distance > 0 && (group.tensors.length === 1 || distance === group.distance)
+    const joins = group && group.view.of === view.of && group.view.bias?.of === view.bias?.of && same(group.view.shape, view.shape) && same(group.view.strides, view.strides) && group.tensors.length < MAX_VIEWS && distance > 0 && (group.tensors.length === 1 || distance === group.distance)
     if (joins) {
       group.tensors.push(tensor)
       group.distance = distance
@@ -71,19 +70,19 @@ function viewsOf(inputs: Readonly<Record<string, PartSource>>): Copied[] {
 }
 
 /** Parameters of the copies of some views of a source of `elements` elements. */
-function copyParams({ view: { offset = 0, shape, strides }, distance, tensors }: Copied, elements: number): Params {
+function copyParams({ view: { offset = 0, shape, strides, bias }, distance, tensors }: Copied, elements: number): Params {
   if (shape.length !== 4 || strides.at(-1) !== 1) throw new Error(`a view of shape ${shape.join('x')} and strides ${strides.join(', ')} cannot be copied: expected four axes, the last contiguous`)
   const [batch, heads, seq, headDim] = shape
   const [batchStride, headStride, tokenStride] = strides
-  return copyView.params.parse({ batch, heads, seq, headDim, batchStride, headStride, tokenStride, views: tensors.length, distance, offset, elements })
+  return copyView.params.parse({ batch, heads, seq, headDim, batchStride, headStride, tokenStride, views: tensors.length, distance, offset, elements, bias: bias !== undefined })
 }
 
 /**
- * How a composite op with parsed parameters is computed: its parts in order, before each one copies of the strided views that it reads. A
- * scratch buffer is taken again once the last part that reads it is done.
+ * How a composite op with parsed parameters is computed: its parts in order, some of them joined (composite-fusion.ts), before each one
+ * copies of the strided views that it reads. A scratch buffer is taken again once the last part that reads it is done.
  */
 export function planComposite(op: Op, p: Params, dtype: Dtype): CompositePlan {
-  const parts = op.parts?.(p) ?? []
+  const parts = joinParts(op.parts?.(p) ?? [])
   const own = tensorsOf(op, p, dtype)
   const scratch = new Scratch()
   const steps: CompositeStep[] = []
@@ -94,23 +93,24 @@ export function planComposite(op: Op, p: Params, dtype: Dtype): CompositePlan {
     if (!place) throw new Error(`a part of ${op.id} reads "${source}", which is no tensor and no output of an earlier part`)
     return place
   }
-  const lastUse = new Map(parts.flatMap(({ inputs }, i) => Object.values(inputs).map((source) => [nameOf(source), i] as const)))
+  const lastUse = new Map(parts.flatMap(({ inputs }, i) => Object.values(inputs).flatMap((source) => namesOf(source).map((name) => [name, i] as const))))
 
-  for (const [i, { name, op: part, params, inputs }] of parts.entries()) {
+  for (const [i, { name, title, op: part, params, inputs }] of parts.entries()) {
     const parsed = part.params.parse(params)
     const reads = new Map(inputsOf(part, parsed, dtype).map((tensor) => [tensor.name, tensor]))
     const copies = new Map<string, CompositeBuffer>()
     for (const group of viewsOf(inputs)) {
       const source = placeOf(group.view.of)
       const outputs = group.tensors.map((tensor) => scratch.take(reads.get(tensor)!))
-      steps.push({ name, op: copyView, params: copyParams(group, source.elements), buffers: [source.at, ...outputs] })
+      const { bias } = group.view
+      steps.push({ name: bias?.part ?? title, op: copyView, params: copyParams(group, source.elements), buffers: [source.at, ...(bias ? [placeOf(bias.of).at] : []), ...outputs] })
       for (const [v, tensor] of group.tensors.entries()) copies.set(tensor, outputs[v]!)
     }
     const unread: CompositeBuffer[] = [...copies.values()]
     const last = i === parts.length - 1
     let outputs = 0
     const buffers = tensorsOf(part, parsed, dtype).map((tensor): CompositeBuffer => {
-      if (tensor.role === 'in') return copies.get(tensor.name) ?? placeOf(nameOf(inputs[tensor.name]!)).at
+      if (tensor.role === 'in') return copies.get(tensor.name) ?? placeOf(inputs[tensor.name] as string).at
       if (tensor.role === 'inout') throw new Error(`${part.id} changes ${tensor.name}: it cannot be a part of ${op.id}`)
       // The first output is what others read; of the last part it is the composite's.
       const first = outputs++ === 0
@@ -119,7 +119,7 @@ export function planComposite(op: Op, p: Params, dtype: Dtype): CompositePlan {
       else unread.push(at)
       return at
     })
-    steps.push({ name, op: part, params: parsed, buffers })
+    steps.push({ name: title, op: part, params: parsed, buffers })
     scratch.giveBack(unread)
     for (const [source, { at }] of made) {
       if ('tensor' in at || (lastUse.get(source) ?? -1) > i) continue

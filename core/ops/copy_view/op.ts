@@ -1,4 +1,5 @@
-import { defineOp, exact } from '../define'
+import type { Params } from '../../case'
+import { arithmetic, defineOp, exact } from '../define'
 import type { SizeForm } from '../forms'
 
 /** Most views of one call. */
@@ -37,10 +38,11 @@ interface ViewParams {
   headStride: number
   batchStride: number
   elements: number
+  bias: boolean
 }
 
 /** Where element `at` of view 0 is in x. */
-function placeOf({ heads, seq, headDim, offset, tokenStride, headStride, batchStride }: ViewParams, at: number): number {
+function placeOf({ heads, seq, headDim, offset, tokenStride, headStride, batchStride }: Omit<ViewParams, 'bias'>, at: number): number {
   const row = Math.floor(at / headDim)
   const plane = Math.floor(row / seq)
   return offset + Math.floor(plane / heads) * batchStride + (plane % heads) * headStride + (row % seq) * tokenStride + (at % headDim)
@@ -49,34 +51,43 @@ function placeOf({ heads, seq, headDim, offset, tokenStride, headStride, batchSt
 /**
  * Copies of strided views, each one element after the other, for the parts of a composite op that read them (composite-plan.ts):
  *   out_v[b, h, s, d] = x[offset + v distance + b batchStride + h headStride + s tokenStride + d]
- * for `views` outputs. Input: x [elements]; outputs [batch, heads, seq, headDim]. PyTorch: torch.as_strided_copy.
- * dims: [elements, views, distance, offset, batch, heads, seq, headDim, batchStride, headStride, tokenStride]. No arithmetic.
+ * for `views` outputs. With a bias, x is rows of tokenStride elements, to each of which it is added.
+ * Inputs: x [elements], bias [tokenStride] where there is one; outputs [batch, heads, seq, headDim]. PyTorch: torch.as_strided_copy.
+ * dims: [elements, views, distance, offset, batch, heads, seq, headDim, batchStride, headStride, tokenStride, 1 with a bias].
  */
-export default defineOp<ViewParams & Record<string, number>>({
+export default defineOp<ViewParams & Params>({
   id: 'copy_view',
   family: 'part',
   summary: 'Copies of strided views, between the parts of a composite',
   torch: 'torch.as_strided_copy(x, size, stride, offset)',
   size: view,
   refuse: (p) => {
+    const row = p.offset + (p.views - 1) * p.distance + (p.heads - 1) * p.headStride + p.headDim
+    if (p.bias && (row > p.tokenStride || p.batchStride % p.tokenStride !== 0)) return `with a bias, views must lie within rows of tokenStride (${p.tokenStride}) elements`
     if (p.views > MAX_VIEWS) return `views (${p.views}) must be at most ${MAX_VIEWS}`
     const last = placeOf(p, p.batch * p.heads * p.seq * p.headDim - 1) + (p.views - 1) * p.distance
     return last < p.elements ? undefined : `the views reach element ${last}, and x has ${p.elements}`
   },
   dtypes: ['f32', 'f16', 'bf16'],
-  tensors: ({ elements, views, batch, heads, seq, headDim }) => [
+  attributes: { bias: { title: 'Bias', kind: 'flag', default: false } },
+  tensors: ({ elements, views, batch, heads, seq, headDim, tokenStride, bias }) => [
     { name: 'x', shape: [elements], role: 'in', fill: { kind: 'normal', scale: 1 } },
+    ...(bias ? [{ name: 'bias', shape: [tokenStride], role: 'in' as const, fill: { kind: 'normal', scale: 1 } as const }] : []),
     ...Array.from({ length: views }, (_, v) => ({ name: views === 1 ? 'out' : `out${v}`, shape: [batch, heads, seq, headDim], role: 'out' as const })),
   ],
-  dims: (p) => [p.elements, p.views, p.distance, p.offset, p.batch, p.heads, p.seq, p.headDim, p.batchStride, p.headStride, p.tokenStride],
-  flops: () => 0,
+  dims: (p) => [p.elements, p.views, p.distance, p.offset, p.batch, p.heads, p.seq, p.headDim, p.batchStride, p.headStride, p.tokenStride, p.bias ? 1 : 0],
+  flops: ({ views, batch, heads, seq, headDim, bias }) => (bias ? views * batch * heads * seq * headDim : 0),
   granule: ({ headDim }) => headDim,
   // Reads of x are as short as a row.
   referenceCost: () => 8,
   reference: (p, read, start, count, output) => {
     const out = new Float64Array(count)
-    for (let at = 0; at < count; at += p.headDim) out.set(read(0, placeOf(p, start + at) + output * p.distance, p.headDim), at)
+    for (let at = 0; at < count; at += p.headDim) {
+      const from = placeOf(p, start + at) + output * p.distance
+      out.set(read(0, from, p.headDim), at)
+      if (p.bias) for (const [i, value] of read(1, from % p.tokenStride, p.headDim).entries()) out[at + i]! += value
+    }
     return out
   },
-  tolerance: () => exact,
+  tolerance: ({ bias }, dtype) => (bias ? arithmetic(dtype) : exact),
 })

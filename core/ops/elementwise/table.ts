@@ -45,6 +45,9 @@ const TABLE: readonly Elementwise[] = [
   // Divisors from 2.1e-4, so that every quotient is finite in f16.
   { ...binary, id: 'div', summary: 'Quotient of two tensors', torch: 'torch.div(a, b)', fills: { b: { kind: 'positive', scale: 8 } }, at: ([a, b]) => a! / b!, tolerance: (dtype) => arithmetic(dtype) },
 
+  // For the parts of a composite op (composite-plan.ts): the bias of a linear layer and what follows it.
+  { ...binary, id: 'add_gelu', family: 'part', summary: 'gelu of a sum', torch: 'F.gelu(a + b)', aten: { names: [] }, unit: 'special', flops: 6, cost: 13, at: ([a, b]) => (a! + b!) * normalCdf(a! + b!), tolerance: transcendental },
+
   { id: 'fma', family: 'ternary', summary: 'a * b + c', torch: 'torch.addcmul(c, a, b)', aten: { names: ['addcmul'] }, inputs: ['a', 'b', 'c'], flops: 2, cost: 1, at: ([a, b, c]) => a! * b! + c!, tolerance: (dtype) => arithmetic(dtype, CANCELS) },
   {
     id: 'lerp', family: 'ternary', summary: 'Linear interpolation a + weight * (b - a)', torch: 'torch.lerp(a, b, weight)', inputs: ['a', 'b'], attributes: { weight: real('Weight', 0.5) },

@@ -65,7 +65,7 @@ it('waits for kernels that a call on an open case needs first, such as those of 
 it('offers composite operations where an implementation joins the kernels of their parts, and opens them with what each part reads and writes', async () => {
   const block = getOp('transformer_block')
   const params = { batch: 1, seq: 3, dim: 4, heads: 2 }
-  const kernels = { layer_norm: ['f32', 'f16'], matmul: ['f32', 'f16'], add: ['f32'], gelu: ['f32'], scaled_dot_product_attention: ['f32'], copy_view: ['f32'] }
+  const kernels = { layer_norm: ['f32', 'f16'], matmul: ['f32', 'f16'], add_residual: ['f32'], add_gelu: ['f32'], scaled_dot_product_attention: ['f32'], copy_view: ['f32'] }
   const impl = { title: 'Kernels', available: { ok: true }, preferred: false, kernels }
   const specs: NativeSpec[] = []
   class Case {
@@ -83,7 +83,7 @@ it('offers composite operations where an implementation joins the kernels of the
 
   await backend.open(problemOf(block, { op: block.id, params, dtype: 'f32', backend: 'cpu', impl: 'kernel', device: 'cpu', mode: 'hot' }, 1))
   const { parts = [], scratchBytes = [], tensors } = specs[0]!
-  expect(parts.map(({ name, op }) => `${name} ${op}`).slice(2, 6)).toEqual(['qkv_bias add', 'attention copy_view', 'attention scaled_dot_product_attention', 'proj copy_view'])
+  expect(parts.map(({ name, op }) => `${name} ${op}`).slice(2, 5)).toEqual(['qkv_bias copy_view', 'attention scaled_dot_product_attention', 'proj copy_view'])
   expect(parts[0]!.tensors.map(({ name, role, buffer }) => [name, role, buffer])).toEqual([['x', 'in', 0], ['weight', 'in', 9], ['bias', 'in', 10], ['out', 'out', tensors.length]])
   expect(parts.at(-1)!.tensors.at(-1)!.buffer).toBe(tensors.findIndex(({ role }) => role === 'out'))
   expect(Math.max(...parts.flatMap((part) => part.tensors.map(({ buffer }) => buffer)))).toBe(tensors.length + scratchBytes.length - 1)

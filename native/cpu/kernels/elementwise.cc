@@ -48,7 +48,9 @@ OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
 OPSCOPE_MAP(hardswish, 0, (V x), vmul(vmul(x, vmin(vset(6), vmax(vset(0), vadd(x, vset(3))))), vset(1.0f / 6)))
 OPSCOPE_MAP(sigmoid, 0, (V x), vsigmoid(x))
 OPSCOPE_MAP(tanh, 0, (V x), vtanh(x))
-OPSCOPE_MAP(gelu, 0, (V x), vmul(x, vnormal(x).below))
+inline V vgelu(V x) { return vmul(x, vnormal(x).below); }
+OPSCOPE_MAP(gelu, 0, (V x), vgelu(x))
+OPSCOPE_BROADCAST(add_gelu, (V a, V b), vgelu(vadd(a, b)))
 // (1 + tanh u) / 2 is the logistic function of 2 u, which loses nothing where tanh u nears -1; 2 sqrt(2 / pi) = 1.59576912.
 OPSCOPE_MAP(gelu_tanh, 0, (V x), vmul(x, vsigmoid(vmul(vmul(vset(1.59576912f), x), vfma(vset(0.044715f), vmul(x, x), vset(1))))))
 OPSCOPE_MAP(silu, 0, (V x), vmul(x, vsigmoid(x)))

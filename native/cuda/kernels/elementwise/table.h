@@ -13,6 +13,7 @@ BROADCAST(add, __fadd_rn(a, b))
 BROADCAST(sub, __fsub_rn(a, b))
 BROADCAST(mul, __fmul_rn(a, b))
 BROADCAST(div, quotient<T>(a, b))
+BROADCAST(add_gelu, gelu<T>(__fadd_rn(a, b)))
 
 ELEMENTWISE(fma, 3, 0, fmaf(a, b, c))
 ELEMENTWISE(lerp, 2, 1, fmaf(s, b - a, a))

@@ -44,18 +44,16 @@ CaseSpec attention_block(Dtype dtype, int64_t batch, int64_t seq, int64_t heads,
     tensor.name = name, tensor.elements = elements, tensor.storage = storage_of(dtype), tensor.role = std::string(name) == "out" ? Role::out : Role::in;
   }
   const auto bytes = [&](int64_t elements) { return (elements * static_cast<int64_t>(dtype_bytes(dtype)) + 15) / 16 * 16; };
-  spec.scratch_bytes = {bytes(n), bytes(3 * n), bytes(3 * n), bytes(n), bytes(n)};
-  const Dims split = {3 * n, 3, dim, 0, batch, heads, seq, width, seq * 3 * dim, width, 3 * dim}, joined = {n, 1, 0, 0, batch, seq, heads, width, heads * seq * width, width, seq * width};
+  spec.scratch_bytes = {bytes(n), bytes(3 * n), bytes(n), bytes(n), bytes(n)};
+  const Dims split = {3 * n, 3, dim, 0, batch, heads, seq, width, seq * 3 * dim, width, 3 * dim, 1}, joined = {n, 1, 0, 0, batch, seq, heads, width, heads * seq * width, width, seq * width, 0};
   spec.parts = {
       part("norm", "layer_norm", {tokens, dim}, {{0, n}, {1, dim}, {4, dim}}, {{8, n}}, {1e-5}),
       part("qkv", "matmul", {1, tokens, 3 * dim, dim, 0, 1}, {{8, n}, {2, 3 * dim * dim}}, {{9, 3 * n}}),
-      part("qkv_bias", "add", {3 * n, 3 * dim, 1}, {{9, 3 * n}, {5, 3 * dim}}, {{10, 3 * n}}),
-      part("attention", "copy_view", split, {{10, 3 * n}}, {{8, n}, {11, n}, {12, n}}),
-      part("attention", "scaled_dot_product_attention", {batch, heads, heads, seq, seq, width, 0}, {{8, n}, {11, n}, {12, n}}, {{9, n}}),
-      part("proj", "copy_view", joined, {{9, n}}, {{8, n}}),
+      part("qkv_bias", "copy_view", split, {{9, 3 * n}, {5, 3 * dim}}, {{8, n}, {11, n}, {12, n}}),
+      part("attention", "scaled_dot_product_attention", {batch, heads, heads, seq, seq, width, 0}, {{8, n}, {11, n}, {12, n}}, {{10, n}}),
+      part("proj", "copy_view", joined, {{10, n}}, {{8, n}}),
       part("proj", "matmul", {1, tokens, dim, dim, 0, 1}, {{8, n}, {3, dim * dim}}, {{11, n}}),
-      part("proj_bias", "add", {n, dim, 1}, {{11, n}, {6, dim}}, {{12, n}}),
-      part("residual", "add", {n}, {{0, n}, {12, n}}, {{7, n}}),
+      part("residual", "add_residual", {n, dim}, {{11, n}, {6, dim}, {0, n}}, {{7, n}}),
   };
   for (PartSpec& one : spec.parts)
     for (TensorDesc& tensor : one.tensors) tensor.storage = storage_of(dtype);
@@ -106,7 +104,7 @@ void refusals() {
   expect(with([](PartSpec& one) { one.buffers.pop_back(); }).find("expected a buffer for each tensor") != std::string::npos, "each tensor has a buffer");
   expect(with([](PartSpec& one) { one.dims[3] = 16; }).find("malformed matmul case") != std::string::npos, "a part whose dims are others is refused");
   CaseSpec far = good;
-  far.parts[3].dims[3] = 3 * 2 * 7 * 3 * 5;
+  far.parts[2].dims[3] = 1;
   expect(refusal(far).find("malformed copy_view case") != std::string::npos, "a view beyond its tensor is refused");
 }
 

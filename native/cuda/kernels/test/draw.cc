@@ -92,8 +92,12 @@ Dims dims_of(Draw& d, const OpKernels& op) {
   if (name == "copy_view") {
     // Heads of tokens, of which a view is every third, some or all.
     const int64_t width = d.extent(1, 512), heads = d.extent(1, 64), views = 1 + d.below(3), tokens = d.rest(most / 4, width * heads * views, 1 << 20), batch = d.rest(most / 4, width * heads * views * tokens, 64);
-    const int64_t across = width * heads * views + (d.once_in(3) ? d.extent(1, 64) : 0), offset = d.once_in(3) ? d.extent(1, 64) : 0;
-    return {batch * tokens * across + offset, views, width * heads, offset, batch, heads, tokens, width, tokens * across, width, across};
+    const int64_t offset = d.once_in(3) ? d.extent(1, 64) : 0, across = width * heads * views + offset + (d.once_in(3) ? d.extent(1, 64) : 0);
+    return {batch * tokens * across, views, width * heads, offset, batch, heads, tokens, width, tokens * across, width, across, d.below(2)};
+  }
+  if (name == "add_residual") {
+    const Dims dims = rows(d);
+    return {dims[0] * dims[1], dims[1]};
   }
   if (starts("spin")) return {8, 100};
   if (starts("peak")) return {d.extent(1, 1 << 16), 100};

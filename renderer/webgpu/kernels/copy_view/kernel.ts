@@ -5,17 +5,21 @@ import { dimOf, type BufferName, type Kernel } from '../types'
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
-    const [, views, distance, offset, batch, heads, seq, headDim, ...strides] = shape.dims as number[]
-    dimOf(shape, 10)
-    const counted = [offset!, headDim!, ...strides, ...(views! > 1 ? [distance!] : [])]
-    const width = counted.every((value) => value % 4 === 0) ? 4 : 1
+    const [views, distance, offset, batch, heads, seq, headDim] = [1, 2, 3, 4, 5, 6, 7].map((at) => dimOf(shape, at)) as [number, number, number, number, number, number, number]
+    const strides = [8, 9, 10].map((at) => dimOf(shape, at))
+    const bias = dimOf(shape, 11) === 1
+    const width = [offset, headDim, ...strides, ...(views > 1 ? [distance] : [])].every((value) => value % 4 === 0) ? 4 : 1
     const type = width === 4 ? 'own4' : 'own'
+    const wide = width === 4 ? 'vec4<f32>' : 'f32'
     const body = `  let line = i / dim(2u);
-  out[i] = x[dim(1u) + i % dim(2u) + line % dim(3u) * dim(7u) + line / dim(3u) % dim(4u) * dim(6u) + line / dim(3u) / dim(4u) * dim(5u)];`
-    const steps = Array.from({ length: views! }, (_, view) => {
+  let in_row = dim(1u) + i % dim(2u) + line / dim(3u) % dim(4u) * dim(6u);
+  let place = in_row + line % dim(3u) * dim(7u) + line / dim(3u) / dim(4u) * dim(5u);
+  out[i] = ${bias ? `${type}(${wide}(x[place]) + ${wide}(bias[in_row]))` : 'x[place]'};`
+    const steps = Array.from({ length: views }, (_, view) => {
       const to: BufferName = view === 0 ? 'output' : { output: view }
-      const dims = [(offset! + view * distance!) / width, headDim! / width, seq!, heads!, ...strides.map((stride) => stride / width)]
-      return mapped({ tensors: [{ name: 'x', at: { input: 0 }, type }, { name: 'out', at: to, type, write: true }], body, dims }, shape.dtype, (batch! * heads! * seq! * headDim!) / width).steps
+      const dims = [(offset + view * distance) / width, headDim / width, seq, heads, ...strides.map((stride) => stride / width)]
+      const read = [{ name: 'x', at: { input: 0 }, type } as const, ...(bias ? [{ name: 'bias', at: { input: 1 }, type } as const] : [])]
+      return mapped({ tensors: [...read, { name: 'out', at: to, type, write: true }], body, dims }, shape.dtype, (batch * heads * seq * headDim) / width).steps
     })
     return { scratchBytes: [], steps: steps.flat() }
   },

@@ -1,5 +1,5 @@
 import { elementwise, type Elementwise } from '../../wgsl/elementwise'
-import type { Kernel } from '../types'
+import { dimOf, type Kernel } from '../types'
 
 /**
  * erfc(z) for z >= 0 is P(t) e^(-z²) with t = 1 / (1 + 0.3275911 z) and |error| <= 1.5e-7 (Abramowitz & Stegun 7.1.26).
@@ -49,6 +49,7 @@ const TABLE: Readonly<Record<string, Elementwise>> = {
   sub: { inputs: 2, expression: 'a - b' },
   mul: { inputs: 2, expression: 'a * b' },
   div: { inputs: 2, expression: 'a / b' },
+  add_gelu: { inputs: 2, expression: '(a + b) * phi(a + b)', functions: PHI },
   fma: { inputs: 3, expression: 'fma(a, b, c)' },
   // As PyTorch: from the nearer end, so that weight 1 gives b exactly.
   lerp: { inputs: 2, scalars: 1, expression: 'select(b - (b - a) * (1.0 - s0), a + s0 * (b - a), s0 < 0.5)' },
@@ -73,5 +74,9 @@ const TABLE: Readonly<Record<string, Elementwise>> = {
   swiglu: { inputs: 2, expression: 'a * sigmoid(a) * b', functions: SIGMOID },
 }
 
-const kernels: Readonly<Record<string, Kernel>> = Object.fromEntries(Object.entries(TABLE).map(([op, entry]) => [op, elementwise(entry)]))
+const sum = elementwise({ inputs: 3, expression: 'a + b + c' })
+/** Its second tensor is one row. */
+const addResidual: Kernel = { dtypes: sum.dtypes, build: (shape) => sum.build({ ...shape, dims: [dimOf(shape, 0), dimOf(shape, 1), 1] }) }
+
+const kernels: Readonly<Record<string, Kernel>> = { ...Object.fromEntries(Object.entries(TABLE).map(([op, entry]) => [op, elementwise(entry)])), add_residual: addResidual }
 export default kernels
