@@ -13,8 +13,8 @@ const kernel: Kernel = {
     const wide = width === 4 ? 'vec4<f32>' : 'f32'
     const body = `  let line = i / dim(2u);
   let in_row = dim(1u) + i % dim(2u) + line / dim(3u) % dim(4u) * dim(6u);
-  let place = in_row + line % dim(3u) * dim(7u) + line / dim(3u) / dim(4u) * dim(5u);
-  out[i] = ${bias ? `${type}(${wide}(x[place]) + ${wide}(bias[in_row]))` : 'x[place]'};`
+  let in_x = in_row + line % dim(3u) * dim(7u) + line / dim(3u) / dim(4u) * dim(5u);
+  out[i] = ${bias ? `${type}(${wide}(x[in_x]) + ${wide}(bias[in_row]))` : 'x[in_x]'};`
     const steps = Array.from({ length: views }, (_, view) => {
       const to: BufferName = view === 0 ? 'output' : { output: view }
       const dims = [(offset + view * distance) / width, headDim / width, seq, heads, ...strides.map((stride) => stride / width)]
