@@ -5,7 +5,7 @@ import { tensorsOf } from '@core/ops/define'
 import { OPS, getOp } from '@core/ops/registry'
 import { BOUNDS, classOf, drawCases, primeUpTo } from './bench/fuzz/draw'
 
-const all = OPS.filter(({ family }) => family !== 'composite').map((op) => ({ op, dtypes: op.dtypes }))
+const all = OPS.map((op) => ({ op, dtypes: op.dtypes }))
 
 it('draws the same cases from a seed, and others from another', () => {
   const cases = drawCases(7, 150, all)

@@ -81,7 +81,8 @@ const isSlower = (own: number, other: number): boolean => own > other * 1.03 && 
 /** Operations and dtypes that both sides have kernels for. */
 function drawable(own: Side, peer: Side, only: readonly string[] | undefined) {
   const [mine, theirs] = [implOf(own).kernels, implOf(peer).kernels]
-  return OPS.filter(({ id, family }) => (only?.includes(id) ?? true) && family !== 'composite').flatMap((op) => {
+  // A composite is drawn where it is named: its check takes seconds.
+  return OPS.filter(({ id, family }) => only?.includes(id) ?? family !== 'composite').flatMap((op) => {
     const dtypes = op.dtypes.filter((dtype) => mine[op.id]?.includes(dtype) && theirs[op.id]?.includes(dtype))
     return dtypes.length > 0 ? [{ op, dtypes }] : []
   })

@@ -126,6 +126,12 @@ const SHORT_PLANES: readonly Params[] = [
   { batch: 13, channels: 5, length: 131, height: 14, width: 13, kernel: 5, stride: 3, padding: 1, outHeight: 5, outWidth: 6 },
 ]
 
+/** Views of some features of tokens, with gaps between them, and of heads whose tokens lie apart. */
+const VIEWS: readonly Params[] = [
+  { batch: 3, heads: 2, seq: 7, headDim: 6, views: 2, offset: 5, tokenStride: 31 }, { batch: 2, heads: 4, seq: 9, headDim: 16, views: 3, offset: 8, tokenStride: 208, distance: 66 },
+  { batch: 2, heads: 7, seq: 3, headDim: 8, tokenStride: 56, headStride: 8, batchStride: 168 }, { batch: 1, heads: 1, seq: 1, headDim: 4099, offset: 3, tokenStride: 4102 },
+].flatMap((size) => [{ ...size, bias: false, elements: size.batch * size.seq * size.tokenStride }, { ...size, bias: true, elements: size.batch * size.seq * size.tokenStride }])
+
 /** Kernels that meet nothing but padding in part, and some far larger than what they meet: no padded copy of the input is made for them. */
 const WIDE_KERNELS: readonly Params[] = [
   { channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 },
@@ -187,5 +193,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

@@ -83,6 +83,12 @@ function extentsOf(random: Random, op: Op, most: number): Params {
       const seqK = random() < 0.5 ? seqQ! : upTo(2 ** 14)
       return { batch: batch!, heads: heads!, seqQ: seqQ!, seqK, headDim, kvHeads: divisor(random, heads!) }
     }
+    case 'block': {
+      const heads = oneOf(random, [1, 2, 3, 4, 8, 12, 16])
+      const [tokens, width] = split(random, Math.max(1, total / heads), 2)
+      const batch = divisor(random, tokens!)
+      return { batch, seq: tokens! / batch, dim: heads * width!, heads, mlpRatio: oneOf(random, [1, 2, 3, 4, 4]) }
+    }
     case 'images': {
       const [batch, channels, height, width] = split(random, total, 4)
       return {
