@@ -45,6 +45,36 @@ Fill next_fill() {
   return fill;
 }
 
+std::vector<double> next_scalars() {
+  std::vector<double> scalars(next<size_t>());
+  for (double& scalar : scalars) scalar = next_number();
+  return scalars;
+}
+
+// Without its fill.
+TensorDesc next_tensor() {
+  TensorDesc tensor;
+  tensor.name = next<std::string>();
+  tensor.elements = next<int64_t>();
+  tensor.storage = static_cast<Storage>(next<int>());
+  tensor.role = static_cast<Role>(next<int>());
+  return tensor;
+}
+
+PartSpec next_part() {
+  PartSpec part;
+  part.name = next<std::string>();
+  part.op = next<std::string>();
+  part.dims = next_list<int64_t>();
+  part.scalars = next_scalars();
+  part.tensors.resize(next<size_t>());
+  for (TensorDesc& tensor : part.tensors) {
+    tensor = next_tensor();
+    part.buffers.push_back(next<size_t>());
+  }
+  return part;
+}
+
 CaseSpec next_spec() {
   CaseSpec spec;
   spec.op = next<std::string>();
@@ -52,17 +82,16 @@ CaseSpec next_spec() {
   spec.dtype = static_cast<Dtype>(next<int>());
   spec.threads = next<int>();
   spec.dims = next_list<int64_t>();
-  spec.scalars.resize(next<size_t>());
-  for (double& scalar : spec.scalars) scalar = next_number();
+  spec.scalars = next_scalars();
   spec.tensors.resize(next<size_t>());
   for (TensorDesc& tensor : spec.tensors) {
-    tensor.name = next<std::string>();
-    tensor.elements = next<int64_t>();
-    tensor.storage = static_cast<Storage>(next<int>());
-    tensor.role = static_cast<Role>(next<int>());
+    tensor = next_tensor();
     tensor.has_fill = tensor.role != Role::out;
     if (tensor.has_fill) tensor.fill = next_fill();
   }
+  spec.scratch_bytes = next_list<int64_t>();
+  spec.parts.resize(next<size_t>());
+  for (PartSpec& part : spec.parts) part = next_part();
   return spec;
 }
 

@@ -3,6 +3,7 @@ import { CaseError, caseErrorCodeSchema, problemInputs, problemOutputs, type Bac
 import { DTYPES, STORAGE_BYTES, STORAGE_TYPES, type Dtype } from '@core/case'
 import { decode } from '@core/values/numbers'
 import { fillWords } from '@core/values/random'
+import { partsOf, withComposites } from '../../main/backends/native/backend'
 
 const ROLES = ['in', 'out', 'inout'] as const
 
@@ -75,11 +76,21 @@ const fillsOf = (problem: Problem, seed: number): number[][] =>
 
 const listed = (list: readonly number[]) => [list.length, ...list]
 
+/** The scratch buffers and parts of a composite case; none of others. */
+function partWords(problem: Problem): (string | number)[] {
+  const { parts = [], scratchBytes = [] } = partsOf(problem)
+  const words = parts.flatMap(({ name, op, dims, scalars, tensors }) => {
+    const each = tensors.flatMap((tensor) => [tensor.name, tensor.elements, STORAGE_TYPES.indexOf(tensor.storage), ROLES.indexOf(tensor.role), tensor.buffer])
+    return [name, op, ...listed(dims), ...listed(scalars), tensors.length, ...each]
+  })
+  return [...listed(scratchBytes), parts.length, ...words]
+}
+
 async function opened(served: Served, problem: Problem): Promise<PreparedCase> {
   const { case: c, dims, scalars, tensors, seed } = problem
   const fills = fillsOf(problem, seed)
   const words = tensors.flatMap(({ name, elements, storage, role, stream }) => [name, elements, STORAGE_TYPES.indexOf(storage), ROLES.indexOf(role), ...(stream === undefined ? [] : fills[stream]!)])
-  const [caseBytes] = await served.ask('open', c.op, c.impl, DTYPES.indexOf(c.dtype as (typeof DTYPES)[number]), c.threads ?? 1, ...listed(dims), ...listed(scalars), tensors.length, ...words)
+  const [caseBytes] = await served.ask('open', c.op, c.impl, DTYPES.indexOf(c.dtype as (typeof DTYPES)[number]), c.threads ?? 1, ...listed(dims), ...listed(scalars), tensors.length, ...words, ...partWords(problem))
   const ask = async (...request: (string | number)[]) => void (await served.ask(...request))
   return {
     timer: 'steady-clock',
@@ -114,7 +125,7 @@ export async function pipedBackend(name: string, command: readonly [string, ...s
   while (words.length > 0) {
     const id = next()
     const kernels = Object.fromEntries(times(Number(next()), () => [next(), times(Number(next()), () => DTYPES[Number(next())]! as Dtype)]))
-    impls.push({ id, title: id, available: { ok: true }, preferred: false, kernels })
+    impls.push({ id, title: id, available: { ok: true }, preferred: false, kernels: withComposites(kernels) })
   }
   const device: Device = { backend: 'cpu', id: 'cpu', name, available: { ok: true }, impls, modes: ['hot'], threads, memoryBytes: 2 ** 30, software: true, facts: [], warnings: [] }
   return { backend: { id: 'cpu', devices: () => Promise.resolve([device]), open: (problem) => opened(served, problem) }, device, end: () => served.end() }

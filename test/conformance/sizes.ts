@@ -127,10 +127,10 @@ const SHORT_PLANES: readonly Params[] = [
 ]
 
 /** Views of some features of tokens, with gaps between them, and of heads whose tokens lie apart. */
-const VIEWS: readonly Params[] = [
+const VIEWS = ([
   { batch: 3, heads: 2, seq: 7, headDim: 6, views: 2, offset: 5, tokenStride: 31 }, { batch: 2, heads: 4, seq: 9, headDim: 16, views: 3, offset: 8, tokenStride: 208, distance: 66 },
   { batch: 2, heads: 7, seq: 3, headDim: 8, tokenStride: 56, headStride: 8, batchStride: 168 }, { batch: 1, heads: 1, seq: 1, headDim: 4099, offset: 3, tokenStride: 4102 },
-].flatMap((size) => [{ ...size, bias: false, elements: size.batch * size.seq * size.tokenStride }, { ...size, bias: true, elements: size.batch * size.seq * size.tokenStride }])
+] as const).flatMap((size): Params[] => [false, true].map((bias) => ({ ...size, bias, elements: size.batch * size.seq * size.tokenStride })))
 
 /** Kernels that meet nothing but padding in part, and some far larger than what they meet: no padded copy of the input is made for them. */
 const WIDE_KERNELS: readonly Params[] = [

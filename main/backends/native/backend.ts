@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { callCountersSchema, CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, implSchema, kernelLaunchSchema, timerSchema, type Backend, type CallCounters, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { callCountersSchema, CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, implSchema, kernelLaunchSchema, timerSchema, type Backend, type CallCounters, type Device, type Impl, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
 import { STORAGE_BYTES, type Mode } from '@core/case'
 import { joinedDtypes, planComposite } from '@core/ops/composite-plan'
 import { tensorsOf } from '@core/ops/define'
@@ -78,7 +78,7 @@ function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
 }
 
 /** What a composite op runs; nothing where the op is none. */
-function partsOf({ case: { op: id, params, dtype }, tensors }: Problem): Pick<NativeSpec, 'parts' | 'scratchBytes'> {
+export function partsOf({ case: { op: id, params, dtype }, tensors }: Problem): Pick<NativeSpec, 'parts' | 'scratchBytes'> {
   const op = findOp(id)
   if (!op?.parts) return {}
   const plan = planComposite(op, op.params.parse(params), dtype)
@@ -95,15 +95,13 @@ function partsOf({ case: { op: id, params, dtype }, tensors }: Problem): Pick<Na
 /** `joins`: runs the parts of a composite op as one call. Absent in earlier builds. */
 const nativeDeviceSchema = deviceSchema.extend({ impls: z.array(implSchema.extend({ joins: z.boolean().optional() })) })
 
-/** The device with the composite ops that its implementations run by their kernels for the parts. */
-function withComposites({ impls, ...device }: z.infer<typeof nativeDeviceSchema>): Device {
-  const composites = ALL_OPS.filter(({ parts }) => parts)
-  const joined = impls.map(({ joins, ...impl }) => {
-    const offered = joins ? composites.map((op) => [op.id, joinedDtypes(op, impl.kernels)] as const).filter(([, dtypes]) => dtypes.length > 0) : []
-    return { ...impl, kernels: { ...impl.kernels, ...Object.fromEntries(offered) } }
-  })
-  return { ...device, impls: joined }
+/** What an implementation that runs parts as one call has kernels for, the composite ops included. */
+export function withComposites(kernels: Impl['kernels']): Impl['kernels'] {
+  const joined = ALL_OPS.filter(({ parts }) => parts).map((op) => [op.id, joinedDtypes(op, kernels)] as const)
+  return { ...kernels, ...Object.fromEntries(joined.filter(([, dtypes]) => dtypes.length > 0)) }
 }
+
+const offered = ({ impls, ...device }: z.infer<typeof nativeDeviceSchema>): Device => ({ ...device, impls: impls.map(({ joins, ...impl }) => (joins ? { ...impl, kernels: withComposites(impl.kernels) } : impl)) })
 
 class NativePreparedCase implements PreparedCase {
   readonly timer
@@ -178,7 +176,7 @@ export class NativeBackend implements Backend {
   ) {}
 
   async devices(): Promise<Device[]> {
-    return z.array(nativeDeviceSchema).parse(guarded(() => this.addon.devices(this.id))).map(withComposites).map((device) => (device.available.ok && !this.#countsEnergy(device) ? { ...device, energyCounter: false } : device))
+    return z.array(nativeDeviceSchema).parse(guarded(() => this.addon.devices(this.id))).map(offered).map((device) => (device.available.ok && !this.#countsEnergy(device) ? { ...device, energyCounter: false } : device))
   }
 
   /** Devices are listed often, and opening a counter takes a while: asked once for each. */
