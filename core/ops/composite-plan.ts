@@ -24,17 +24,19 @@ export interface CompositePlan {
   scratchBytes: readonly number[]
 }
 
-/** Scratch buffers that are taken again once nothing reads them any more. */
+/** Scratch buffers that are taken again once nothing reads them any more: the smallest that fits, else the largest, which grows. */
 class Scratch {
   readonly bytes: number[] = []
   readonly #free = new Set<number>()
 
   take({ elements, storage }: Tensor): { scratch: number } {
     const bytes = Math.ceil((elements * STORAGE_BYTES[storage]) / 16) * 16
-    const fitting = [...this.#free].filter((at) => this.bytes[at]! >= bytes).sort((a, b) => this.bytes[a]! - this.bytes[b]!)[0]
-    if (fitting === undefined) return { scratch: this.bytes.push(bytes) - 1 }
-    this.#free.delete(fitting)
-    return { scratch: fitting }
+    const free = [...this.#free].sort((a, b) => this.bytes[a]! - this.bytes[b]!)
+    const taken = free.find((at) => this.bytes[at]! >= bytes) ?? free.at(-1)
+    if (taken === undefined) return { scratch: this.bytes.push(bytes) - 1 }
+    this.#free.delete(taken)
+    this.bytes[taken] = Math.max(this.bytes[taken]!, bytes)
+    return { scratch: taken }
   }
 
   giveBack(buffers: readonly CompositeBuffer[]): void {

@@ -22,3 +22,9 @@ it('says why a case is not tried: what it takes, what there is, and what fits', 
   expect(reason(8 * GiB)).toBe('inputs and output take 12.0 GiB; a case may take 8.00 GiB on Test GPU. What fits: 1/2 of the elements (6.00 GiB), or f16 (6.00 GiB), or bf16 (6.00 GiB)')
   expect(reason(0)).toBe('inputs and output take 12.0 GiB; a case may take 0 B on Test GPU')
 })
+
+it('counts the scratch memory between the parts of a composite', () => {
+  const block = { params: { batch: 64, seq: 4096, dim: 1024, heads: 16 }, dtype: 'f16' as const }
+  // x and out take 1 GiB, two tensors between parts 2 GiB each, three more 0.5 GiB each, and the weights 24 MiB.
+  expect(doesNotFit(findOp('transformer_block')!, block, 'Test GPU', GiB)).toMatch(/^inputs, output and scratch memory between the parts take 6\.52 GiB; a case may take 1\.00 GiB on Test GPU\./)
+})
