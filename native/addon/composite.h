@@ -10,8 +10,8 @@ namespace opscope {
 
 inline int64_t tensor_bytes(const TensorDesc& tensor) { return tensor.elements * static_cast<int64_t>(storage_bytes(tensor.storage)); }
 
-// The tensors of a case and behind them its scratch buffers, as outputs of the case's dtype: they are poisoned with the outputs, so that a part
-// that leaves elements out shows.
+// The tensors of a case and behind them its scratch buffers, as outputs of the case's dtype: backends fill them with wrong values before each check, so
+// that a part that leaves elements out shows.
 inline std::vector<TensorDesc> buffers_of(const CaseSpec& spec) {
   std::vector<TensorDesc> buffers = spec.tensors;
   for (size_t i = 0; i < spec.scratch_bytes.size(); i++) {

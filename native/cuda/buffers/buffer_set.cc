@@ -6,6 +6,13 @@
 
 namespace opscope::cuda {
 
+namespace {
+
+// In scratch buffers before a run: numbers that are large and finite in every dtype, for a kernel may multiply what lies behind a tensor by zero.
+constexpr unsigned char scratch_byte = 0x7b;
+
+}  // namespace
+
 BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context) {
   std::vector<CUdeviceptr> addresses;
   own_ = spec.tensors.size();
@@ -45,7 +52,9 @@ void BufferSet::write_seed(const std::vector<Fill>& fills) const {
 }
 
 void BufferSet::poison() const {
-  for (const Tensor& tensor : tensors_) tensor.poison();
+  for (size_t i = 0; i < own_; i++) tensors_[i].poison();
+  for (size_t i = own_; i < tensors_.size(); i++)
+    check(api().MemsetD8Async(tensors_[i].address(), scratch_byte, static_cast<size_t>(tensors_[i].bytes()), context_.stream()), "filling a scratch buffer");
 }
 
 std::vector<ScanCounts> BufferSet::scan() const {

@@ -14,7 +14,7 @@ class BufferSet {
   // may run them: libraries choose an algorithm by its time. Throws Error "out-of-memory".
   BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context);
 
-  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor and scratch buffer.
+  // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor, large numbers in scratch buffers.
   void fill(const std::vector<Fill>& fills) const;
   void poison() const;
   // Searches every output, and waits. Throws Error "kernel-failed" where something was written beside a tensor or a workspace.
