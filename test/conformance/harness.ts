@@ -146,6 +146,24 @@ export function checkDropoutMask(backend: Backend, device: Device, dtypes: reado
   })
 }
 
+/** A shape for each plan of scatter_add: searched cells, registers, lists of halves and vectors and several of a row, own columns, cells of all rows and of a range. */
+const SCATTERED: readonly (readonly [rows: number, dim: number, indices: number])[] = [
+  [9, 3, 100], [5, 7, 20_001], [16, 1004, 1101], [5000, 33, 6001], [6001, 16, 8001], [9001, 3, 12_001], [300, 13, 5001], [300, 16, 5001], [41, 101, 5501], [200, 5, 10_001], [700, 3, 12_001],
+]
+
+/** scatter_add of halves gives the same bits in every run, by each of its plans, and those that the reference asks for. */
+export function checkScatteredHalves(backend: Backend, device: Device): void {
+  const op = getOp('scatter_add')
+  for (const impl of device.impls.filter(({ available, kernels }) => available.ok && kernels['scatter_add']?.includes('f16'))) {
+    it(`${impl.id} scatter_add f16 repeats`, { timeout: 300_000 }, async () => {
+      for (const [rows, dim, indices] of SCATTERED) {
+        const params = { rows, dim, indices }
+        expect(await faultsOf(backend, op, makeCase(device, impl, op, params, 'f16', undefined), 2e7, true), paramText(params)).toEqual([])
+      }
+    })
+  }
+}
+
 /** Which ops each implementation has kernels for, as a Markdown table; `-` is a hole. */
 export function supportTable(device: Device): string {
   const rows = ALL_OPS.map((op) => [op.id, ...device.impls.map((impl) => impl.kernels[op.id]?.join(' ') ?? '-')])

@@ -3,7 +3,7 @@ import type { Backend, Device } from '@core/backend'
 import { ENGINES, type Engine } from '../e2e/chromium-webgpu/engines'
 import { servePage } from '../e2e/chromium-webgpu/page'
 import { remoteBackend } from '../e2e/chromium-webgpu/remote/backend'
-import { checkDropoutMask, checkInputs, checkKernels, checkTies } from './harness'
+import { checkDropoutMask, checkInputs, checkKernels, checkScatteredHalves, checkTies } from './harness'
 
 type Opened = { backend: Backend; device: Device; close(): Promise<void> }
 
@@ -49,5 +49,6 @@ for (const [i, engine] of ENGINES.entries()) {
     checkInputs(backend, device, device.impls[0]?.kernels['copy'] ?? [])
     checkTies(backend, device)
     checkDropoutMask(backend, device, ['f32', 'f16'])
+    if (i === 0) checkScatteredHalves(backend, device)
   })
 }

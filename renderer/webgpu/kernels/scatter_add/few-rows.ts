@@ -1,3 +1,4 @@
+import type { Dtype } from '@core/case'
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
 import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
@@ -58,13 +59,13 @@ export function planFewRows(rows: number, dim: number, indices: number): FewRows
  * Sources for few rows, in one dispatch without atomic additions: a thread reads its columns of every so many sources, and adds them to the sums
  * of the rows, which it keeps in registers. The last workgroup of some columns joins the parts of the others.
  */
-export function fewRows(rows: number, dim: number, indices: number): Program | undefined {
+export function fewRows(rows: number, dim: number, indices: number, dtype: Dtype): Program | undefined {
   const plan = planFewRows(rows, dim, indices)
   if (!plan) return undefined
   const { width, vectors, wide, high, blocks, parts, joining } = plan
-  const [type, vf] = [storage('f32', width), working(width)]
+  const [type, vf] = [storage(dtype, width), working(width)]
   const split = parts > 1
-  const own = split ? 'f32' : type
+  const own = split ? storage(dtype, 1) : type
   const bindings = [{ name: 'x', type: own }, { name: 'indices', type: 'i32' }, { name: 'src', type }, { name: 'out', type: own, write: true }, ...(split ? [ARRIVALS] : [])]
   const each = (text: (r: number) => string, from = 0, to = rows) => Array.from({ length: to - from }, (_, r) => text(from + r)).join('\n')
   const alone = high === 1
@@ -82,7 +83,7 @@ export function fewRows(rows: number, dim: number, indices: number): Program | u
     }
     return lines.join('\n')
   }
-  const rounds = alone ? [each((r) => `  if (live) { out[${r}u * vectors + column] = sum_${r}; }`)] : Array.from({ length: Math.ceil(rows / together) }, (_, i) => i * together).map((first) => {
+  const rounds = alone ? [each((r) => `  if (live) { out[${r}u * vectors + column] = ${type}(sum_${r}); }`)] : Array.from({ length: Math.ceil(rows / together) }, (_, i) => i * together).map((first) => {
     const count = Math.min(together, rows - first)
     return `${each((r) => `  sums[${(r - first) * THREADS}u + lane] = sum_${r};`, first, first + count)}
   workgroupBarrier();
@@ -92,7 +93,7 @@ ${joins(count)}
 ${split
     ? sides.map((side, j) => `    leave((block * ${parts}u + part) * ${words}u + (${first * wide}u + e) * ${width}u + ${j}u, total${side});`).join('\n')
     : `    let to = block * ${wide}u + e % ${wide}u;
-    if (to < vectors) { let at = (${first}u + e / ${wide}u) * vectors + to; out[at] = x[at] + total; }`}
+    if (to < vectors) { let at = (${first}u + e / ${wide}u) * vectors + to; out[at] = ${type}(${vf}(x[at]) + total); }`}
   }
   workgroupBarrier();`
   })
@@ -107,14 +108,14 @@ ${joining > 1 ? `    if (lane < ${words}u) {
       var rest = 0.0;
       for (var i = 0u; i < ${joining}u; i++) { rest += joined[i * ${words}u + lane]; }` : ''}
       let to = block * ${wide * width}u + word % ${wide * width}u;
-      if (to < vectors * ${width}u) { let at = word / ${wide * width}u * vectors * ${width}u + to; out[at] = x[at] + rest; }
+      if (to < vectors * ${width}u) { let at = word / ${wide * width}u * vectors * ${width}u + to; out[at] = ${own}(f32(x[at]) + rest); }
     }
   }`
   // Sources behind the last one are read again and dropped.
   const load = (u: number) => `    let s_${u} = ${u === 0 ? 's' : `min(s + ${u * high}u, end - 1u)`};
     let to_${u} = ${u === 0 ? 'indices[s]' : `select(-1, indices[s_${u}], s + ${u * high}u < end)`};
-    let v_${u} = src[s_${u} * vectors + column];`
-  const wgsl = `${header(bindings, false)}
+    let v_${u} = ${vf}(src[s_${u} * vectors + column]);`
+  const wgsl = `${header(bindings, dtype === 'f16')}
 ${alone ? '' : `var<workgroup> sums: array<${vf}, ${Math.min(together, rows) * THREADS}>;`}
 ${split && joining > 1 ? `var<workgroup> joined: array<f32, ${joining * words}>;\n` : ''}${split ? ARRIVAL_FUNCTIONS : ''}${entry(`  let vectors = dim(0u);
   let block = group % dim(2u);
@@ -122,7 +123,7 @@ ${split && joining > 1 ? `var<workgroup> joined: array<f32, ${joining * words}>;
   if (part >= ${parts}u) { return; }
   let live = block * ${wide}u + lane % ${wide}u < vectors;
   let column = min(block * ${wide}u + lane % ${wide}u, vectors - 1u);
-${each((r) => `  var sum_${r} = ${alone ? `x[${r}u * vectors + column]` : `${vf}(0.0)`};`)}
+${each((r) => `  var sum_${r} = ${alone ? `${vf}(x[${r}u * vectors + column])` : `${vf}(0.0)`};`)}
   let end = min(dim(1u), (part + 1u) * dim(3u));
   for (var s = part * dim(3u) + lane / ${wide}u; s < end; s += ${AT_ONCE * high}u) {
 ${terms.map(load).join('\n')}

@@ -1,11 +1,11 @@
-import { entry, header, step, THREADS } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import { joinPrograms } from '../../wgsl/row-op'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { planCrowded, inParts } from './crowded'
 import { fewRows } from './few-rows'
-import { linked, planLinked } from './linked'
+import { linked, listsOf, planLinked } from './linked'
 import { ownColumns, planOwnColumns } from './own-columns'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. Elements that a thread adds: their reads and first exchanges are on their way together. */
@@ -36,42 +36,45 @@ const COMPARED = 64
 
 /** Little to add: threads share each cell of the output, and look for the sources of its row. Undefined where that is much. */
 function searched(shape: KernelShape, rows: number, dim: number, indices: number): Program | undefined {
+  const type = storage(shape.dtype, 1)
   if (rows * dim * indices > MOST_COMPARED || indices > COMPARED * THREADS) return undefined
   const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(indices / COMPARED)))
   const cells = THREADS / lanes
   const four = [0, 1, 2, 3]
-  const wgsl = `${header([{ name: 'x', type: 'f32' }, { name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false, shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
+  const wgsl = `${header([{ name: 'x', type }, { name: 'indices', type: 'i32' }, { name: 'src', type }, { name: 'out', type, write: true }], type === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
 ${entry(`  let cell = group * ${cells}u + lane / ${lanes}u;
   let live = cell < dim(0u);
   let row = i32(cell / dim(1u));
   let column = cell % dim(1u);
-  let before = x[min(cell, dim(0u) - 1u)];
+  let before = f32(x[min(cell, dim(0u) - 1u)]);
   var sum = 0.0;
   for (var s = lane % ${lanes}u; s < dim(2u); s += ${4 * lanes}u) {
 ${four.map((u) => `    let at_${u} = indices[min(s + ${u * lanes}u, dim(2u) - 1u)];`).join('\n')}
-${four.map((u) => `    if (at_${u} == row && s + ${u * lanes}u < dim(2u)) { sum += src[(s + ${u * lanes}u) * dim(1u) + column]; }`).join('\n')}
+${four.map((u) => `    if (at_${u} == row && s + ${u * lanes}u < dim(2u)) { sum += f32(src[(s + ${u * lanes}u) * dim(1u) + column]); }`).join('\n')}
   }
   let total = reduce_sum(sum, lane);
-  if (live && lane % ${lanes}u == 0u) { out[cell] = before + total; }`)}`
+  if (live && lane % ${lanes}u == 0u) { out[cell] = ${type}(before + total); }`)}`
   return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [rows * dim, dim, indices], Math.ceil((rows * dim) / cells))] }
 }
 
-/** A copy of x with every source added to its place; the order of the additions is open. */
+/** A copy of x with every source added to its place. The order of the additions of f32 is open; halves, which have no atomic exchanges, are added up in an order of their own, or exactly. */
 const kernel: Kernel = {
-  dtypes: ['f32'],
+  dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [rows, dim, indices] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
-    const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices) : undefined)
+    const { dtype } = shape
+    const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
     if (few) return few
-    const crowded = indices > CROWDED * rows ? planCrowded(rows, dim, indices) : undefined
+    const crowded = indices > CROWDED * rows ? planCrowded(rows, dim, indices, dtype) : undefined
     const lists = planLinked(dim, indices / rows)
-    if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists)
+    if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists, dtype)
     const own = crowded && planOwnColumns(rows, dim, indices)
-    if (own) return ownColumns(rows, dim, indices, own)
-    const registers = crowded && fewRows(rows, dim, indices)
+    if (own) return ownColumns(rows, dim, indices, own, dtype)
+    const registers = crowded && fewRows(rows, dim, indices, dtype)
     if (registers) return registers
-    if (crowded) return inParts(rows, dim, indices, crowded)
-    const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, shape.dtype, Math.ceil((rows * dim) / 4))
+    if (crowded) return inParts(rows, dim, indices, crowded, dtype)
+    if (dtype === 'f16') return linked(rows, indices, dim, listsOf(dim, indices / rows), dtype)
+    const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, dtype, Math.ceil((rows * dim) / 4))
     const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / (TOGETHER * THREADS)))
     return joinPrograms([copy, { scratchBytes: [], steps: [add] }])
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
 import kernel from './kernel'
-import { planLinked } from './linked'
+import { listsOf, planLinked } from './linked'
 
 describe('lists of sources', () => {
   it('cover each row once, by threads of which few have nothing to do', () => {
@@ -24,5 +24,7 @@ describe('lists of sources', () => {
     expect(steps([1000, 64, 300_000])).toEqual([Math.ceil(300_000 / 256), 1000])
     // Short rows are added to atomically.
     expect(steps([1_000_000, 4, 300_000]).at(-1)).toBeGreaterThan(1000)
+    // Halves cannot be: rows of any length have lists.
+    expect([planLinked(11, 0.3), listsOf(11, 0.3), listsOf(1, 100)]).toEqual([undefined, { lists: 1, vectors: 11, lanes: 4, kept: 3, parts: 1 }, { lists: 16, vectors: 1, lanes: 1, kept: 1, parts: 1 }])
   })
 })

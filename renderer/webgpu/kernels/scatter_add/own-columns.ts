@@ -1,4 +1,5 @@
-import { entry, header, step, THREADS } from '../../wgsl/header'
+import type { Dtype } from '@core/case'
+import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
 import { joined } from './crowded'
 
@@ -43,9 +44,9 @@ export function planOwnColumns(rows: number, dim: number, indices: number): OwnC
  * Many sources for a few dozen rows, without atomic additions: a thread adds its column of every so many sources to sums that no other thread of the
  * workgroup has. Their words are turned so that threads in step meet different banks whatever their rows. dims: dim, indices, slabs of columns, parts, sources of a part.
  */
-export function ownColumns(rows: number, dim: number, indices: number, { columns, copies, threads, slabs, each, parts }: OwnColumnsPlan): Program {
+export function ownColumns(rows: number, dim: number, indices: number, { columns, copies, threads, slabs, each, parts }: OwnColumnsPlan, dtype: Dtype): Program {
   const together = Array.from({ length: AT_ONCE }, (_, u) => u)
-  const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'partial', type: 'f32', write: true }], false)}
+  const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: storage(dtype, 1) }, { name: 'partial', type: 'f32', write: true }], dtype === 'f16')}
 var<workgroup> cells: array<f32, ${rows * threads}>;
 ${entry(`  let part = group / dim(2u);
   let left = group % dim(2u) * ${columns}u;
@@ -55,7 +56,7 @@ ${entry(`  let part = group / dim(2u);
   let end = min(begin + dim(4u), dim(1u));
   if (lane < ${columns * copies}u && column < dim(0u)) {
     for (var s = begin + lane / ${columns}u; s < end; s += ${AT_ONCE * copies}u) {
-${together.map((u) => `      let s_${u} = min(s + ${u * copies}u, end - 1u); let to_${u} = u32(indices[s_${u}]) * ${threads}u + lane; let v_${u} = select(0.0, src[s_${u} * dim(0u) + column], s + ${u * copies}u < end);`).join('\n')}
+${together.map((u) => `      let s_${u} = min(s + ${u * copies}u, end - 1u); let to_${u} = u32(indices[s_${u}]) * ${threads}u + lane; let v_${u} = select(0.0, f32(src[s_${u} * dim(0u) + column]), s + ${u * copies}u < end);`).join('\n')}
 ${together.map((u) => `      cells[to_${u}] += v_${u};`).join('\n')}
     }
   }
@@ -66,5 +67,5 @@ ${together.map((u) => `      cells[to_${u}] += v_${u};`).join('\n')}
     for (var copy = 0u; copy < ${copies}u; copy++) { sum += cells[row * ${threads}u + copy * ${columns}u + i % ${columns}u]; }
     if (left + i % ${columns}u < dim(0u)) { partial[(part * ${rows}u + row) * dim(0u) + left + i % ${columns}u] = sum; }
   }`, threads)}`
-  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [dim, indices, slabs, parts, each], slabs * parts), rows * dim, parts)
+  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [dim, indices, slabs, parts, each], slabs * parts), rows * dim, parts, dtype)
 }
