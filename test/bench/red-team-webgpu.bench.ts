@@ -9,8 +9,9 @@ const bench: Bench = async (context) => {
   const engine = ENGINES[0]!
   if ('missing' in engine) throw new Error(engine.missing)
   const served = await servePage('test/e2e/chromium-webgpu/remote/index.html')
-  const { page, close } = await engine.open(served.url)
+  const { page, close } = await engine.open()
   try {
+    await page.goto(served.url)
     await page.waitForFunction(() => window.remoteCall !== undefined)
     return await redTeam({ ...context, args: { most: '2000000', seconds: '2', trials: '50', ...context.args } }, remoteBackend(page))
   } finally {

@@ -10,8 +10,9 @@ type Opened = { backend: Backend; device: Device; close(): Promise<void> }
 /** The first engine has the specification's smallest limits, and subgroups where its adapter has them; the second runs the kernels without subgroups. */
 const QUERIES = ['?limits=default', '?subgroups=off'] as const
 
-async function openBackend(engine: Extract<Engine, { open: unknown }>, url: string): Promise<Opened> {
-  const { page, close } = await engine.open(url)
+async function openBackend(engine: Engine, url: string): Promise<Opened> {
+  const { page, close } = await engine.open()
+  await page.goto(url)
   await page.waitForFunction(() => window.remoteCall !== undefined)
   const backend = remoteBackend(page)
   const [device] = await backend.devices()

@@ -1,7 +1,7 @@
-// Shows the address in its last argument in a hidden window: Electron's engine for tests that need no app around it.
+// Shows an empty page in a hidden window: Electron's engine for tests that need no app around it.
 import { app, BrowserWindow } from 'electron'
 
 void app.whenReady().then(() => {
   const window = new BrowserWindow({ show: false, webPreferences: { contextIsolation: true, sandbox: true, backgroundThrottling: false } })
-  return window.loadURL(process.argv.at(-1))
+  return window.loadURL('about:blank')
 })

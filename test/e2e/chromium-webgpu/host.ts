@@ -1,14 +1,15 @@
 import type { Page } from 'playwright-core'
+import { describe, it } from 'vitest'
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { fromHostSchema, type FromHost, type ToHost } from '@core/measure/protocol'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
-import { launchChromium, SOFTWARE_SWITCHES } from './chromium'
+import { ENGINES, type Engine } from './engines'
 import { servePage } from './page'
 
-/** The measurement page in a plain Chromium, spoken to by the runner's protocol. */
-export interface ChromiumHost {
+/** The measurement page in a plain Chromium or Electron, spoken to by the runner's protocol. */
+export interface PageHost {
   page: Page
   devices(): Promise<Device[]>
   /** `onSampling` is called when samples are being taken. */
@@ -25,11 +26,10 @@ declare global {
   }
 }
 
-/** Starts Chromium on the page with the software adapter, or with other switches; `query` is added to the page's address, `libraries` is what npm installed into. */
-export async function startChromiumHost(executablePath: string, { args = SOFTWARE_SWITCHES, query = '', libraries }: { args?: readonly string[]; query?: string; libraries?: string } = {}): Promise<ChromiumHost> {
+/** Starts an engine on the page with the software adapter, or with other switches; `query` is added to the page's address, `libraries` is what npm installed into. */
+export async function startPageHost(engine: Engine, { switches, query = '', libraries }: { switches?: readonly string[]; query?: string; libraries?: string } = {}): Promise<PageHost> {
   const served = await servePage(undefined, libraries)
-  const browser = await launchChromium(executablePath, args)
-  const page = await browser.newPage()
+  const { page, close } = await engine.open(switches)
   const waiting = new Map<number, (message: FromHost) => void>()
   let sampling: (() => void) | undefined
   let ready = () => {}
@@ -75,8 +75,16 @@ export async function startChromiumHost(executablePath: string, { args = SOFTWAR
       return (await ask('result', (id) => ({ type: 'measure', id, case: c, settings, resultId: `r${id}` }))).result
     },
     async close() {
-      await browser.close()
+      await close()
       await served.close()
     },
+  }
+}
+
+/** Describes tests of every engine; one that is missing is skipped, with the reason. */
+export function describeEngines(title: string, tests: (engine: Engine) => void): void {
+  for (const engine of ENGINES) {
+    if ('missing' in engine) describe.skip(`${title} in ${engine.name} (${engine.missing})`, () => it('is tested', () => undefined))
+    else describe(`${title} in ${engine.name}`, () => tests(engine))
   }
 }

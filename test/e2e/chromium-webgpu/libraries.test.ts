@@ -1,13 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BenchmarkCase, Mode } from '@core/case'
 import { PRESETS } from '@core/measure/settings'
-import { chromiumPath, NO_CHROMIUM } from './chromium'
-import { startChromiumHost, type ChromiumHost } from './host'
+import { describeEngines, startPageHost, type PageHost } from './host'
 
-const path = chromiumPath()
 const settings = { ...PRESETS.quick, maxSeconds: 0.3 }
 
 /** A library of the same interface that adds, whatever the model says. */
@@ -40,8 +38,8 @@ export const InferenceSession = {
 
 const measured = (op: string, impl: string, mode: Mode): BenchmarkCase => ({ op, params: { n: 4099 }, dtype: 'f32', backend: 'webgpu', impl, device: 'webgpu:0', mode })
 
-describe.skipIf(!path)(`web libraries beside the app${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
-  let host: ChromiumHost
+describeEngines('web libraries beside the app', (engine) => {
+  let host: PageHost
   let folder: string
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'opscope-web-'))
@@ -49,7 +47,7 @@ describe.skipIf(!path)(`web libraries beside the app${path ? '' : ` (${NO_CHROMI
     mkdirSync(dist, { recursive: true })
     writeFileSync(join(dist, '../package.json'), '{"version":"9.9.9"}')
     writeFileSync(join(dist, 'ort.webgpu.min.mjs'), ADDS)
-    if (path) host = await startChromiumHost(path, { libraries: folder })
+    host = await startPageHost(engine, { libraries: folder })
   })
   afterAll(async () => {
     await host.close()

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BenchmarkCase, Mode } from '@core/case'
 import { PRESETS } from '@core/measure/settings'
-import { chromiumPath, NO_CHROMIUM } from './chromium'
-import { startChromiumHost, type ChromiumHost } from './host'
+import { describeEngines, startPageHost, type PageHost } from './host'
 
-const path = chromiumPath()
 const settings = { ...PRESETS.quick, maxSeconds: 0.3 }
 const add = (impl: string, mode: Mode): BenchmarkCase => ({ op: 'add', params: { n: 100_003 }, dtype: 'f32', backend: 'webgpu', impl, device: 'webgpu:0', mode })
 
@@ -17,10 +15,10 @@ const CHEATS: Readonly<Record<string, RegExp>> = {
   'red-half-precision': /^The relative error is 1\.\d+e-3/,
 }
 
-describe.skipIf(!path)(`WebGPU kernels that cheat${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
-  let host: ChromiumHost
+describeEngines('WebGPU kernels that cheat', (engine) => {
+  let host: PageHost
   beforeAll(async () => {
-    if (path) host = await startChromiumHost(path, { query: '?red-team' })
+    host = await startPageHost(engine, { query: '?red-team' })
   })
   afterAll(() => host.close())
 

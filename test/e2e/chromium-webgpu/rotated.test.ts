@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { problemOf, type Backend, type Problem } from '@core/backend'
 import { getOp } from '@core/ops/registry'
 import { fillRange } from '@core/values/random'
-import { chromiumPath, launchChromium, NO_CHROMIUM } from './chromium'
+import { describeEngines } from './host'
 import { servePage } from './page'
 import { remoteBackend } from './remote/backend'
 
-const path = chromiumPath()
 /** 4 MiB a tensor, 8 MiB a set: two sets are already more than the software adapter's assumed cache asks for. */
 const LARGE = 2 ** 20
 const copy = (n: number, mode: 'hot' | 'rotated' = 'rotated'): Problem => problemOf(getOp('copy'), { op: 'copy', params: { n }, dtype: 'f32', backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', mode }, 7)
 
-describe.skipIf(!path)(`rotated buffers in WebGPU${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
+describeEngines('rotated buffers in WebGPU', (engine) => {
   let backend: Backend
   let close = async () => {}
   beforeAll(async () => {
-    if (!path) return
     const served = await servePage('test/e2e/chromium-webgpu/remote/index.html')
-    const browser = await launchChromium(path)
-    const page = await browser.newPage()
+    const { page, close: closeEngine } = await engine.open()
     await page.goto(served.url)
     await page.waitForFunction(() => window.remoteCall !== undefined)
     backend = remoteBackend(page)
     close = async () => {
-      await browser.close()
+      await closeEngine()
       await served.close()
     }
   })

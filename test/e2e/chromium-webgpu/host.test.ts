@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BenchmarkCase, Mode } from '@core/case'
 import { PRESETS } from '@core/measure/settings'
-import { chromiumPath, NO_CHROMIUM } from './chromium'
-import { startChromiumHost, type ChromiumHost } from './host'
+import { describeEngines, startPageHost, type PageHost } from './host'
 
-const path = chromiumPath()
 const settings = { ...PRESETS.quick, maxSeconds: 0.5 }
 const add = (mode: Mode): BenchmarkCase => ({ op: 'add', params: { n: 4099 }, dtype: 'f32', backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', mode })
 
-describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
-  let host: ChromiumHost
+describeEngines('the WebGPU measurement page', (engine) => {
+  let host: PageHost
   beforeAll(async () => {
-    if (path) host = await startChromiumHost(path)
+    host = await startPageHost(engine)
   })
   afterAll(() => host.close())
 
@@ -67,9 +65,9 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
   })
 })
 
-describe.skipIf(!path)('the page with the limits that the specification promises', () => {
+describeEngines('the page with the limits that the specification promises', (engine) => {
   it('refuses a larger tensor of most operations with its size and the limit, and uses no subgroups where they are switched off', async () => {
-    const host = await startChromiumHost(path!, { query: '?limits=default&subgroups=off' })
+    const host = await startPageHost(engine, { query: '?limits=default&subgroups=off' })
     try {
       const [device] = await host.devices()
       expect(device).toMatchObject({ maxTensorBytes: 2 ** 27, facts: expect.arrayContaining([{ name: 'Subgroups', value: 'not used' }, { name: 'Workgroup memory', value: '16384 B' }]) })
@@ -81,7 +79,7 @@ describe.skipIf(!path)('the page with the limits that the specification promises
   })
 
   it('takes larger tensors of element-wise operations in parts', async () => {
-    const host = await startChromiumHost(path!, { query: '?binding=65552' })
+    const host = await startPageHost(engine, { query: '?binding=65552' })
     try {
       const [device] = await host.devices()
       expect(device).toMatchObject({ maxTensorBytes: 65552, largerTensors: { ops: expect.arrayContaining(['neg', 'fma']) } })
