@@ -68,11 +68,10 @@ export async function bindLibrary(gpu: Gpu, { library, address }: LibraryPlace, 
     const dispatches = await recordDispatches(() => opened.call())
     await done()
     if (dispatches.length === 0) throw new CaseError('unsupported', `${library.title} computes this without a kernel on the GPU.`)
-    const written = opened.output?.()
-    if (written) {
-      const before = set.outputs[0]!
+    for (const [i, buffer] of (opened.outputs?.() ?? []).entries()) {
+      const before = set.outputs[i]!
       before.buffer.destroy()
-      set.outputs[0] = { ...before, buffer: written }
+      set.outputs[i] = { ...before, buffer }
     }
     return {
       calls: {

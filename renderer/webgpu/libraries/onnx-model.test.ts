@@ -45,3 +45,11 @@ it('writes a model of one node with its attributes, constants and shapes', () =>
   const tensors = inside(graph!, 11).map((info) => parse(all(parse(all(info, 2)[0] as Uint8Array), 1)[0] as Uint8Array))
   expect(tensors.map((tensor) => [all(tensor, 1)[0], inside(parse(all(tensor, 2)[0] as Uint8Array), 1).map((extent) => all(extent, 1)[0])])).toEqual([[1, [3, 1000]], [6, [1000]]])
 })
+
+it('names operators that ONNX Runtime adds, and the inputs in the order of the node', () => {
+  const x = { shape: [3], type: 'float32' } as const
+  const model = parse(onnxModel({ type: 'QuickGelu', domain: 'com.microsoft', inputs: [1, 0] }, [x, x], x))
+  const [node] = inside(inside(model, 7)[0]!, 1)
+  expect([all(node!, 1).map(text), text(all(node!, 7)[0])]).toEqual([['x1', 'x0'], 'com.microsoft'])
+  expect(inside(model, 8).map((set) => [text(all(set, 1)[0]), all(set, 2)[0]])).toEqual([['', 21], ['com.microsoft', 1]])
+})

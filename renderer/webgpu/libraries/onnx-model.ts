@@ -54,18 +54,19 @@ export interface ModelTensor {
   type: 'float32' | 'int32'
 }
 
-/** An ONNX file of one node: inputs `x0`, `x1`, ... and the output `y` (onnx.proto, IR version 10, operator set 21). */
-export function onnxModel({ type, attributes = {}, constants = [] }: OnnxNode, inputs: readonly ModelTensor[], output: ModelTensor): Uint8Array {
+/** An ONNX file of one node: inputs `x0`, `x1`, ... and the output `y` (onnx.proto, IR version 10, operator set 21, and ONNX Runtime's own where the node is one of its operators). */
+export function onnxModel({ type, domain, inputs: order, attributes = {}, constants = [] }: OnnxNode, inputs: readonly ModelTensor[], output: ModelTensor): Uint8Array {
   const names = inputs.map((_, i) => `x${i}`)
   const fixed = constants.map((_, i) => `c${i}`)
-  const made = [...[...names, ...fixed].flatMap((name) => text(1, name)), ...text(2, 'y'), ...text(4, type), ...Object.entries(attributes).flatMap(([name, value]) => bytes(5, attribute(name, value)))]
+  const used = order?.map((at) => names[at]!) ?? names
+  const made = [...[...used, ...fixed].flatMap((name) => text(1, name)), ...text(2, 'y'), ...text(4, type), ...Object.entries(attributes).flatMap(([name, value]) => bytes(5, attribute(name, value))), ...(domain ? text(7, domain) : [])]
   const graph = [
     ...bytes(1, made), ...text(2, 'case'),
     ...constants.flatMap((value, i) => bytes(5, constant(fixed[i]!, value))),
     ...inputs.flatMap((tensor, i) => bytes(11, valueInfo(names[i]!, tensor.type, tensor.shape))),
     ...bytes(12, valueInfo('y', output.type, output.shape)),
   ]
-  return Uint8Array.from([...number(1, IR_VERSION), ...bytes(7, graph), ...bytes(8, [...text(1, ''), ...number(2, OPSET)])])
+  return Uint8Array.from([...number(1, IR_VERSION), ...bytes(7, graph), ...bytes(8, [...text(1, ''), ...number(2, OPSET)]), ...(domain ? bytes(8, [...text(1, domain), ...number(2, 1)]) : [])])
 }
 
 /** Whether ONNX has the op. */

@@ -38,7 +38,7 @@ function load(address: (name: string) => string): Promise<Ort> {
 
 async function open(device: GPUDevice, { shape, op, inputs, output }: LibraryProblem, address: (name: string) => string): Promise<LibraryCase> {
   const node = op.onnx!(shape)
-  if (!node) throw new CaseError('unsupported', 'ONNX has no operator for this variant.')
+  if (!node) throw new CaseError('unsupported', 'ONNX Runtime Web has no operator for this variant.')
   const ort = await load(address)
   const session = await ort.InferenceSession.create(onnxModel(node, inputs, output), { executionProviders: [{ name: 'webgpu', device, preferredLayout: 'NCHW' }], graphOptimizationLevel: 'all' })
   const tensor = ({ buffer, shape: dims, type }: LibraryProblem['output']) => ort.Tensor.fromGpuBuffer(buffer, { dataType: type, dims })

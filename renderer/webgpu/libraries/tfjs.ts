@@ -1,3 +1,4 @@
+import { CaseError } from '@core/backend'
 import type { Library, LibraryCase, LibraryProblem, Tf, TfTensor } from './types'
 
 const CORE = '@tensorflow/tfjs-core'
@@ -59,19 +60,21 @@ async function open(device: GPUDevice, { shape, op, inputs }: LibraryProblem, ad
   tf.env().set('WEBGPU_DEFERRED_SUBMIT_BATCH_SIZE', DISPATCHES_PER_SUBMISSION)
   const functions = tf as unknown as Tf
   const given = inputs.map(({ buffer, shape: extents, type }) => functions['tensor']!({ buffer, zeroCopy: true }, extents, type))
-  let result: TfTensor | undefined
+  let results: readonly TfTensor[] = []
   return {
     async call() {
-      result?.dispose()
-      result = (functions['tidy'] as unknown as (work: () => TfTensor) => TfTensor)(() => op.tf!(functions, given, shape))
+      for (const result of results) result.dispose()
+      const made = (functions['tidy'] as unknown as <T>(work: () => T) => T)(() => op.tf!(functions, given, shape))
+      if (!made) throw new CaseError('unsupported', 'TensorFlow.js has no such variant.')
+      results = 'dataId' in made ? [made] : made
       backend.endComputePassEncoder()
       backend.submitQueue()
     },
-    output: () => {
-      const held = result && backend.tensorMap.get(result.dataId)
+    outputs: () => results.map(({ dataId }) => {
+      const held = backend.tensorMap.get(dataId)
       if (!held) throw new Error('TensorFlow.js left its result in no buffer')
       return held.resource
-    },
+    }),
     dispose: async () => backend.dispose(),
   }
 }

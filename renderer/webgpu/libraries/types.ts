@@ -9,9 +9,13 @@ export interface TfTensor {
 /** The functions of TensorFlow.js that the table calls, by name. */
 export type Tf = Readonly<Record<string, (...values: unknown[]) => TfTensor>>
 
-/** One node of an ONNX graph, its inputs being those of the op in order. */
+/** One node of an ONNX graph. */
 export interface OnnxNode {
   type: string
+  /** Of operators that ONNX Runtime adds to those of ONNX. */
+  domain?: 'com.microsoft'
+  /** Its inputs among those of the op, by number; all in order where absent. */
+  inputs?: readonly number[]
   /** Whole numbers and lists of them become INT and INTS, other numbers (`{ float }`) FLOAT, texts STRING. */
   attributes?: Readonly<Record<string, number | readonly number[] | string | { float: number }>>
   /** Constant inputs behind those of the op. */
@@ -24,17 +28,17 @@ export interface LibraryOp {
   shapes(shape: KernelShape): { inputs: readonly (readonly number[])[]; output: readonly number[] } | undefined
   /** The node of ONNX's operator set 21. */
   onnx?: (shape: KernelShape) => OnnxNode | undefined
-  /** The call of TensorFlow.js. */
-  tf?: (tf: Tf, inputs: readonly TfTensor[], shape: KernelShape) => TfTensor
+  /** The call of TensorFlow.js, its results being the outputs of the op in order; undefined where it has no such variant. */
+  tf?: (tf: Tf, inputs: readonly TfTensor[], shape: KernelShape) => TfTensor | readonly TfTensor[] | undefined
 }
 
 /** A case of a library: its call, whatever that takes beside the kernels. */
 export interface LibraryCase {
   /** One call through the library's interface; resolves once its commands are in the queue. */
   call(): Promise<void>
-  /** The buffer that the last call wrote, where the library does not write to the one it was given. */
-  output?: () => GPUBuffer
-  /** Frees what the library holds, except that buffer. */
+  /** The buffers that the last call wrote, where the library does not write to the one it was given. */
+  outputs?: () => readonly GPUBuffer[]
+  /** Frees what the library holds, except those buffers. */
   dispose(): Promise<void>
 }
 
