@@ -60,6 +60,18 @@ describeEngines('the WebGPU measurement page', (engine) => {
     expect((await host.measure({ ...add('hot'), op: 'sub' }, settings)).status).toBe('ok')
   })
 
+  it('ends only the case whose command Chromium refuses, in its words', async () => {
+    await host.page.evaluate(() => {
+      const make = GPUDevice.prototype.createBindGroup
+      GPUDevice.prototype.createBindGroup = function (descriptor) {
+        GPUDevice.prototype.createBindGroup = make
+        return make.call(this, { ...descriptor, entries: [...descriptor.entries].slice(1) })
+      }
+    })
+    expect(await host.measure({ ...add('hot'), op: 'mul' }, settings)).toMatchObject({ status: 'failed', message: expect.stringContaining('WebGPU refused something'), detail: expect.stringMatching(/binding|entries/i) })
+    expect((await host.measure({ ...add('hot'), op: 'mul' }, settings)).status).toBe('ok')
+  })
+
   it('skips what it has no kernel for, with the reason', async () => {
     expect(await host.measure({ ...add('hot'), dtype: 'bf16' }, settings)).toMatchObject({ status: 'skipped', message: expect.stringContaining('bf16') })
   })
