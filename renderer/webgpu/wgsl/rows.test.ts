@@ -24,7 +24,7 @@ describe('reduction', () => {
   it('uses workgroup memory alone without subgroups, and where they are too small to help', () => {
     for (const wgsl of [reduction('sum', 256, add), reduction('sum', 256, add, 4)]) {
       expect(shuffles(wgsl)).toEqual([])
-      expect(barriers(wgsl)).toBe(6)
+      expect(barriers(wgsl)).toBe(5)
     }
   })
 })

@@ -120,20 +120,25 @@ ${Array.from({ length: lanes / size - 1 }, (_, i) => `  result = ${combine('resu
  */
 export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string, subgroups?: number, type: Reduced = 'f32'): string {
   if (bySubgroups(lanes, subgroups)) return subgroupReduction(name, lanes, subgroups, combine, type)
-  const steps: string[] = []
-  // Four at a time: half the barriers.
-  for (let left = lanes; left > 1; ) {
-    const joined = left % 4 === 0 ? 4 : 2
-    left /= joined
-    const [a, b, c, d] = ['exchange[lane]', ...[1, 2, 3].map((i) => `exchange[lane + ${i * left}u]`)] as [string, string, string, string]
-    steps.push(`  if (lane % ${lanes}u < ${left}u) { exchange[lane] = ${joined === 4 ? combine(`(${combine(a, b)})`, `(${combine(c, d)})`) : combine(a, b)}; }\n  workgroupBarrier();`)
-  }
   if (lanes === 1) return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} { return value; }\n`
+  const joined = (at: string, stride: number, count: 2 | 4) => {
+    const [a, b, c, d] = [0, 1, 2, 3].map((i) => `exchange[${at}${i === 0 ? '' : ` + ${i * stride}u`}]`) as [string, string, string, string]
+    return count === 4 ? combine(`(${combine(a, b)})`, `(${combine(c, d)})`) : combine(a, b)
+  }
+  const steps: string[] = []
+  // Four at a time: half the barriers. The last two or four are read by every thread.
+  let left = lanes
+  while (left > 4) {
+    const count = left % 4 === 0 ? 4 : 2
+    left /= count
+    steps.push(`  if (lane % ${lanes}u < ${left}u) { exchange[lane] = ${joined('lane', left, count)}; }\n  workgroupBarrier();`)
+  }
   return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} {
   exchange[lane] = value;
   workgroupBarrier();
 ${steps.join('\n')}
-  let result = exchange[lane - lane % ${lanes}u];
+  let first = lane - lane % ${lanes}u;
+  let result = ${joined('first', 1, left === 4 ? 4 : 2)};
   workgroupBarrier();
   return result;
 }
