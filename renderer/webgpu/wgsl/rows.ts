@@ -40,15 +40,17 @@ export interface RowLimits {
   /** Threads of the largest workgroup, and of the smallest. */
   threads?: number | undefined
   least?: number
-  /** Whether a thread may take more elements of rows that are no whole vectors, where these are many. */
-  singles?: boolean
+  /** Whether threads are fitted to many rows that are no whole vectors, or of few. */
+  fitted?: boolean
 }
 
 /** Plan for `rows` rows of `length` elements. Workgroups are larger than THREADS where rows are few, or fit their registers only so. */
-export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS, least = THREADS, singles = false }: RowLimits = {}): RowPlan {
+export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS, least = THREADS, fitted = false }: RowLimits = {}): RowPlan {
   const width = widthFor(length)
   const vectors = length / width
-  const wanted = (singles && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(rows * vectors <= FEW_VECTORS ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
+  // Of a row of few vectors each thread takes one: neighbours write whole sectors of memory together.
+  const few = rows * vectors <= FEW_VECTORS || (fitted && width === 4 && vectors <= WANTED_PER_LANE)
+  const wanted = (fitted && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(few ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
   const usual = Math.min(THREADS, wanted)
   const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
   const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? MAX_KEPT : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
