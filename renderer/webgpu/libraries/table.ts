@@ -174,8 +174,8 @@ export const LIBRARY_OPS: Readonly<Record<string, LibraryOp>> = {
   },
   topk: {
     shapes: ({ dims: [r, c, k] }) => ({ inputs: [[r!, c!]], output: [r!, k!] }),
-    tf: (tf, [x], { dims }) => {
-      const { values, indices } = tf['topk']!(x, dims[2]) as unknown as Record<'values' | 'indices', TfTensor>
+    tf: ({ topk }, [x], { dims }) => {
+      const { values, indices } = topk!(x, dims[2]) as unknown as Record<'values' | 'indices', TfTensor>
       return [values, indices]
     },
   },
