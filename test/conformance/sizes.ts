@@ -78,13 +78,13 @@ export function oddParams(op: Op, draw: Draw): Params | undefined {
 }
 
 /** Sizes that find mistakes at edges: one element, less than a vector, odd lengths, primes, more than the caches hold. */
-const VECTORS = [1, 3, 16, 127, 1000, 12345, 65537, 999_999]
+const VECTORS = [1, 3, 16, 127, 1000, 12345, 65537, 999_999, 4_200_003]
 // Odd, and products of numbers near their square root, so that broadcasts have rows and columns.
 const LARGE_VECTORS = [8_999_999]
 const FEW_VECTORS = [1, 127, 65537]
 
 const MATRICES: readonly [rows: number, cols: number][] = [
-  [1, 1], [1, 3], [3, 1], [7, 127], [127, 7], [1000, 1000], [13, 1001], [257, 64], [2, 12345], [1, 200_003], [200_003, 1], [40_009, 3], [64, 1023],
+  [1, 1], [1, 3], [3, 1], [7, 127], [127, 7], [1000, 1000], [13, 1001], [257, 64], [2, 12345], [1, 200_003], [200_003, 1], [40_009, 3], [64, 1023], [70_001, 8],
 ]
 /** The second has rows in whole cache lines, the first has not. */
 const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [18_783, 333], [3, 2_100_011]]
