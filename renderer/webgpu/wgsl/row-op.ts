@@ -302,14 +302,14 @@ const MOST_JOINED = 2048
 
 /** Whether the mean over all rows is one step: as far as one workgroup can join the others' results. */
 export function isMeanInOne(rows: number, length: number, { threads }: DeviceLimits): boolean {
-  const plan = planRows(rows, length, { threads, fitted: true })
+  const plan = planRows(rows, length, { threads, singles: true })
   const parts = partsOf(rows, plan)
   return (parts > 1 ? rows * parts : plan.groups) <= MOST_JOINED
 }
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
-  const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads, fitted: true, least: 'mean' in op.result ? THREADS : LEAST_THREADS })
+  const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads, singles: true, ...('mean' in op.result ? {} : { written: true, least: LEAST_THREADS }) })
   const parts = partsOf(rows, plan)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? []), ...('mean' in op.result ? [plan.groups] : [])]
   const text = new RowText(op, plan, dtype, parts, subgroups)

@@ -56,7 +56,8 @@ describe('planRows', () => {
     expect(planRows(1000, 4096)).toMatchObject({ width: 4, lanes: THREADS, rowsPerGroup: 1, kept: 4 })
     expect(planRows(4, 200_000).kept).toBeUndefined()
     // Neighbours write whole sectors together.
-    expect([8, 12, 16, 20].map((length) => planRows(500_000, length, { fitted: true }).lanes)).toEqual([2, 4, 4, 2])
+    expect([8, 12, 16, 20].map((length) => planRows(500_000, length, { written: true }).lanes)).toEqual([2, 4, 4, 2])
+    expect(planRows(500_000, 8, { singles: true }).lanes).toBe(1)
   })
   it('gives few rows, and rows that fit the registers only so, a larger workgroup where the device has one', () => {
     const plan = (rows: number, length: number, tensors = 1) => planRows(rows, length, { threads: 1024, tensors })
@@ -65,7 +66,7 @@ describe('planRows', () => {
     expect(plan(3, 512)).toMatchObject({ lanes: 128, threads: 256, kept: 1 })
     expect(plan(4096, 1023)).toMatchObject({ lanes: 256, kept: 4 })
     // Threads take more elements of many rows that are no whole vectors where they may, and workgroups of short rows are small.
-    expect([[4096, 1023], [131_073, 435], [900_001, 33], [400_001, 65], [40, 435]].map(([rows, length]) => planRows(rows!, length!, { fitted: true, least: 128 }))).toMatchObject([
+    expect([[4096, 1023], [131_073, 435], [900_001, 33], [400_001, 65], [40, 435]].map(([rows, length]) => planRows(rows!, length!, { singles: true, least: 128 }))).toMatchObject([
       { lanes: 128, kept: 8, threads: 128 }, { lanes: 64, kept: 7, rowsPerGroup: 2 }, { lanes: 8, kept: 5, rowsPerGroup: 16 }, { lanes: 16, kept: 5 }, { lanes: 256, kept: 2, threads: 256 },
     ])
     expect(plan(4096, 16383)).toMatchObject({ lanes: 1024, kept: 16 })

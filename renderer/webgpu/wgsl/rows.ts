@@ -40,17 +40,18 @@ export interface RowLimits {
   /** Threads of the largest workgroup, and of the smallest. */
   threads?: number | undefined
   least?: number
-  /** Whether threads are fitted to many rows that are no whole vectors, or of few. */
-  fitted?: boolean
+  /** Whether a thread may take more elements of rows that are no whole vectors, where these are many. */
+  singles?: boolean
+  /** Whether rows are written, so that threads of one of few vectors take one each: neighbours write whole sectors of memory together. */
+  written?: boolean
 }
 
 /** Plan for `rows` rows of `length` elements. Workgroups are larger than THREADS where rows are few, or fit their registers only so. */
-export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS, least = THREADS, fitted = false }: RowLimits = {}): RowPlan {
+export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS, least = THREADS, singles = false, written = false }: RowLimits = {}): RowPlan {
   const width = widthFor(length)
   const vectors = length / width
-  // Of a row of few vectors each thread takes one: neighbours write whole sectors of memory together.
-  const few = rows * vectors <= FEW_VECTORS || (fitted && width === 4 && vectors <= WANTED_PER_LANE)
-  const wanted = (fitted && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(few ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
+  const few = rows * vectors <= FEW_VECTORS || (written && width === 4 && vectors <= WANTED_PER_LANE)
+  const wanted = (singles && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(few ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
   const usual = Math.min(THREADS, wanted)
   const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
   const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? MAX_KEPT : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
