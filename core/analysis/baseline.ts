@@ -1,7 +1,7 @@
 import type { BenchmarkCase } from '../case'
 import { isLibrary, seriesKey } from '../backends'
 import { hardwareOf, processorOf } from '../session/environment'
-import { SharedWork, type Timed } from './opening'
+import type { SharedWork } from './opening'
 import { isEagerTorch, libraryOf } from './ratings/libraries'
 import { workOf } from './size'
 
@@ -76,13 +76,6 @@ export function autoBaselinesOf(shared: SharedWork): AutoBaselines {
     return found && seriesKey(found)
   }
   return { gpu: keyOf('gpu'), cpu: keyOf('cpu'), all: keyOf() }
-}
-
-/** The same of these valid results. */
-export function autoBaselines(points: readonly Pick<Timed, 'case'>[]): AutoBaselines {
-  const shared = new SharedWork()
-  for (const point of points) shared.add(point.case)
-  return autoBaselinesOf(shared)
 }
 
 /** The automatic baseline of a result on this kind of processor: that of the kind, else that of all. */

@@ -87,13 +87,6 @@ function best(all: readonly Member[], shared: (member: Member) => number): { bac
   return found && { backend: found.backend, impl: found.impl }
 }
 
-/** What `SharedWork.mostCompared` finds among these results. */
-export function comparedWith(points: readonly Pick<Timed, 'case'>[]): { backend: string; impl: string } | undefined {
-  const shared = new SharedWork()
-  for (const point of points) shared.add(point.case)
-  return shared.mostCompared()
-}
-
 /** An implementation with less than this share of the most works that one of them has in common with others is no answer for the whole. */
 const COVERAGE = 0.5
 

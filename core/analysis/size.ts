@@ -10,8 +10,21 @@ const sizes = new WeakMap<BenchmarkCase, number>()
  */
 export function sizeOf(c: BenchmarkCase): number | undefined {
   let size = sizes.get(c)
-  if (size === undefined) sizes.set(c, (size = findSize(c)))
+  if (size === undefined) sizes.set(c, (size = sizeOfWork(c)))
   return size > 0 ? size : undefined
+}
+
+/** Of the works of late: every implementation of a work has its size. */
+const workSizes = new Map<string, number>()
+const MAX_WORKS = 50_000
+
+function sizeOfWork(c: BenchmarkCase): number {
+  const work = workOf(c)
+  let size = workSizes.get(work)
+  if (size !== undefined) return size
+  if (workSizes.size >= MAX_WORKS) workSizes.clear()
+  workSizes.set(work, (size = findSize(c)))
+  return size
 }
 
 function findSize(c: BenchmarkCase): number {
@@ -32,10 +45,20 @@ export const sizeTitle = (cases: readonly BenchmarkCase[]): string =>
   cases.every((c) => findOp(c.op)) ? 'elements of the largest tensor' : 'elements of the largest tensor, or the argument of an imported benchmark'
 
 const works = new WeakMap<BenchmarkCase, string>()
+/** One text for all cases of a work, so that looking for it is comparing pointers. */
+const texts = new Map<string, string>()
 
 /** What is computed under which conditions, whoever does it, wherever and with however many threads: equal for cases whose times make a speedup. */
 export function workOf(c: BenchmarkCase): string {
   let work = works.get(c)
-  if (work === undefined) works.set(c, (work = `${c.op}|${paramText(c.params)}|${c.dtype}|${c.mode}`))
+  if (work === undefined) works.set(c, (work = sameText(`${c.op}|${paramText(c.params)}|${c.dtype}|${c.mode}`)))
   return work
+}
+
+function sameText(text: string): string {
+  const known = texts.get(text)
+  if (known !== undefined) return known
+  if (texts.size >= MAX_WORKS) texts.clear()
+  texts.set(text, text)
+  return text
 }

@@ -15,29 +15,52 @@ export interface Timing {
   rounds?: readonly RoundPasses[]
 }
 
-/**
- * One timing for each case: that of the results that stand for it (`standing` in core/compare), with all else from the last of them. Over several runs it is
- * the median of their medians with its interval (`overRuns`), as in comparisons; over two with Student's, which also holds both of theirs.
- */
-export function overCases<T extends Timing & { case: BenchmarkCase; run?: number | undefined }>(results: readonly T[]): T[] {
-  // As caseId tells cases apart, without making a text of each: this goes over all results of a session.
-  const works = new Map<string, T[][]>()
-  const cases: T[][] = []
-  for (const result of results) {
+interface Repeated extends Timing {
+  case: BenchmarkCase
+  run?: number | undefined
+}
+
+/** Results by case and work, added one after the other: as caseId tells cases apart, without making a text of each, because this goes over all results of a session. */
+export class CaseTimings<T extends Repeated> {
+  readonly #works = new Map<string, T[][]>()
+  readonly #cases: T[][] = []
+
+  add(result: T): void {
     const { backend, impl, device, threads } = result.case
     const work = workOf(result.case)
-    let own = works.get(work)
-    if (!own) works.set(work, (own = []))
+    let own = this.#works.get(work)
+    if (!own) this.#works.set(work, (own = []))
     const known = own.find(([first]) => first!.case.impl === impl && first!.case.backend === backend && first!.case.device === device && first!.case.threads === threads)
     if (known) known.push(result)
     else {
       const fresh = [result]
       own.push(fresh)
-      cases.push(fresh)
+      this.#cases.push(fresh)
     }
   }
-  return cases.map((own) => timingOver(own.length > 1 ? standing(own) : own))
+
+  /** One timing for each case, in the order in which cases were met. */
+  all(): T[] {
+    return this.#cases.map(timingOf)
+  }
+
+  /** The timings of the cases of each work: of those that a speedup is made of. */
+  *byWork(): Generator<T[], void, void> {
+    for (const own of this.#works.values()) yield own.map(timingOf)
+  }
 }
+
+/**
+ * One timing for each case: that of the results that stand for it (`standing` in core/compare), with all else from the last of them. Over several runs it is
+ * the median of their medians with its interval (`overRuns`), as in comparisons; over two with Student's, which also holds both of theirs.
+ */
+export function overCases<T extends Repeated>(results: readonly T[]): T[] {
+  const timings = new CaseTimings<T>()
+  for (const result of results) timings.add(result)
+  return timings.all()
+}
+
+const timingOf = <T extends Repeated>(results: readonly T[]): T => timingOver(results.length > 1 ? standing(results) : results)
 
 function timingOver<T extends Timing>(runs: readonly T[]): T {
   const last = runs.at(-1)!
@@ -93,13 +116,15 @@ export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefine
 }
 
 /** Whether `side` is faster than `base` by more than the threshold, from the interval of their speedup, without a correction for many cases. */
-export function verdictBetween(side: Timing, base: Timing): Verdict {
-  const speedup = speedupOf(side, base)
+export const verdictBetween = (side: Timing, base: Timing): Verdict => verdictOfSpeedup(speedupOf(side, base))
+
+/** The same of a speedup that is known. */
+export function verdictOfSpeedup(speedup: RatioOfMedians | undefined): Verdict {
   return verdictOf(speedup?.low === undefined || speedup.high === undefined ? undefined : { low: 1 / speedup.high, high: 1 / speedup.low }, THRESHOLD)
 }
 
 /** Timings of the same work, the fastest first, as `speedupOf` compares them. */
-export const fastestFirst = <T extends Timing>(timings: readonly T[]): T[] => [...timings].sort((a, b) => Math.log(speedupOf(b, a)?.ratio ?? a.medianNs / b.medianNs))
+export const fastestFirst = <T extends Timing>(timings: readonly T[]): T[] => [...timings].sort((a, b) => Math.log(pairedRatio(b, a)?.ratio ?? a.medianNs / b.medianNs))
 
 /** A timing at so many threads, or rows. */
 export interface ScaledTiming extends Timing {

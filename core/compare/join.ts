@@ -206,7 +206,7 @@ export interface Progress {
 export type Steps<T> = Generator<Progress, T, void>
 
 /** Does all the work at once. */
-export function drain<T>(steps: Steps<T>): T {
+export function drain<T>(steps: Generator<unknown, T, void>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

@@ -70,7 +70,8 @@ export function whyNotMeasured({ rows }: Entry): string {
  * The results that stand for a case, of its right ones in the order measured: the last of each run of the sweep, and where results name no run
  * the last. What is said of a case measured several times rests on all of these, in comparisons, answers, charts and reports alike.
  */
-export const standing = <T extends { run?: number | undefined }>(results: readonly T[]): T[] => [...new Map(results.map((result) => [result.run, result])).values()]
+export const standing = <T extends { run?: number | undefined }>(results: readonly T[]): T[] =>
+  results.every(({ run }) => run === results[0]!.run) ? results.slice(-1) : [...new Map(results.map((result) => [result.run, result])).values()]
 
 /**
  * A case with its samples: those that stand for it. Undefined when only interleaved blocks are left, which count for their pair alone.

@@ -58,7 +58,8 @@ export type Association = z.infer<typeof associationSchema>
  */
 const none = z.undefined()
 const id = z.string().min(1).max(64)
-const packedBlock = z.custom<PackedBlock>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
+/** `total`: rows of the whole session. */
+const sessionRows = z.custom<PackedBlock & { total: number }>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
 const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
 
 /** Result of anything that goes through a file dialog. `cancelled` is not an error. */
@@ -161,7 +162,7 @@ export const REQUESTS = {
   'run:state': { request: none, reply: runStateSchema },
   'sessions:list': { request: z.object({ search: z.string().max(200), deleted: z.boolean() }), reply: z.array(sessionSummarySchema) },
   'sessions:get': { request: z.object({ id }), reply: z.object({ session: sessionSchema, environment: environmentSchema, results: z.number().int() }) },
-  'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: packedBlock },
+  'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: sessionRows },
   /** What stands out in a session, most important first. Reads whole results: not for a session that is being measured. */
   'sessions:findings': { request: z.object({ id }), reply: z.array(findingSchema) },
   'sessions:result': { request: z.object({ resultId: id }), reply: resultSchema },

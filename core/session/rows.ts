@@ -58,19 +58,23 @@ export interface PackedBlock extends Omit<RowBlock, 'ids' | 'cases' | 'numbers'>
   numbers: Partial<RowBlock['numbers']>
 }
 
+/** A block without the numbers that no row has. */
+export interface SparseBlock extends Omit<RowBlock, 'numbers'> {
+  numbers: Partial<RowBlock['numbers']>
+}
+
 export function packBlock(block: RowBlock): PackedBlock {
   const numbers = Object.fromEntries(ROW_NUMBERS.filter((name) => hasAny(block.numbers[name])).map((name) => [name, block.numbers[name]]))
   return { ...block, ids: JSON.stringify(block.ids), cases: JSON.stringify(block.cases), numbers }
 }
 
-export function unpackBlock(block: PackedBlock): RowBlock {
-  const absent = new Float64Array(block.caseOf.length).fill(NaN)
-  const numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, block.numbers[name] ?? absent])) as RowBlock['numbers']
-  return { ...block, ids: JSON.parse(block.ids) as string[], cases: JSON.parse(block.cases) as BenchmarkCase[], numbers }
-}
+export const unpackBlock = (block: PackedBlock): SparseBlock => ({ ...block, ids: JSON.parse(block.ids) as string[], cases: JSON.parse(block.cases) as BenchmarkCase[] })
 
 /** Whether a row has a number of this column. */
-export const hasAny = (column: Float64Array): boolean => column.some((value) => !Number.isNaN(value))
+export function hasAny(column: Float64Array): boolean {
+  for (let i = 0; i < column.length; i++) if (!Number.isNaN(column[i]!)) return true
+  return false
+}
 
 /** One row of a block, as components use it. */
 export interface Row extends Partial<Record<RowNumber, number>> {
@@ -147,7 +151,7 @@ export function emptyBlock(count: number, first: number): RowBlock {
 }
 
 /** Row i of a block. */
-export function rowAt(block: RowBlock, i: number): Row {
+export function rowAt(block: SparseBlock, i: number): Row {
   const row: Row = { id: block.ids[i]!, case: block.cases[block.caseOf[i]!]!, status: STATUSES[block.status[i]!]! }
   const grade = GRADES[block.grade[i]!]
   if (grade) row.grade = grade
@@ -158,7 +162,7 @@ export function rowAt(block: RowBlock, i: number): Row {
   const rounds = block.rounds[i]
   if (rounds) row.rounds = [rounds]
   for (const name of ROW_NUMBERS) {
-    const value = block.numbers[name][i]!
+    const value = block.numbers[name]?.[i] ?? NaN
     if (!Number.isNaN(value)) row[name] = value
   }
   return row

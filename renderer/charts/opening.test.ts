@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { comparedWith, fastestImplementation, scalingAxis } from '@core/analysis/opening'
+import { fastestImplementation, scalingAxis, SharedWork } from '@core/analysis/opening'
 import { seriesKey } from '@core/backends'
 import { ResultRows } from '../stores/rows/result-rows'
 import { blockOf } from '@core/session/rows'
@@ -31,6 +31,11 @@ function opened(id: string, name: string) {
   const focus = openingFocus(chart, { all, ceilings: [], roofs: [] }, {}, {})
   const shown = within(all, focus)
   return { focus, shown, picture: drawOf(chart, points(name), { all, points: shown }) }
+}
+function comparedWith(of: readonly ChartPoint[]) {
+  const shared = new SharedWork()
+  for (const point of of) shared.add(point.case)
+  return shared.mostCompared()
 }
 const series = (picture: { option: unknown }) => (picture.option as { series: { id?: string; data: unknown[] }[] }).series
 

@@ -152,7 +152,7 @@ export class MockApi implements OpscopeApi {
       case 'sessions:list': return [...this.sessions.values()].filter((s) => !s.deleted && JSON.stringify(this.summary(s)).toLowerCase().includes(r.search.toLowerCase())).map((s) => this.summary(s)).reverse()
       case 'sessions:suites': return [...this.sessions.values()].flatMap(({ session, deleted }) => (session.spec?.suite !== undefined && !deleted ? [{ id: session.id, suite: session.spec.suite }] : [])).reverse()
       case 'sessions:get': return { session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results.length }
-      case 'sessions:rows': return packBlock(blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first))
+      case 'sessions:rows': return { ...packBlock(blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first)), total: this.stored(r.id).results.length }
       case 'sessions:findings': return adviseSession({ environment: mockEnvironment, results: this.stored(r.id).results }, mockCeilings)
       case 'sessions:result': {
         const found = [...this.sessions.values()].flatMap((s) => s.results).find((result) => result.id === r.resultId)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { setNumberLocale } from '@core/units'
-import { alignedText, numberText, typicalValue, unitFor } from './column-format'
+import { alignedText, hasOneUnit, numberText, typicalValue, unitFor } from './column-format'
 
 describe('column units', () => {
   it('chooses the unit from the typical value, with rates per second', () => {
@@ -43,4 +43,9 @@ it('aligns at the decimal point of the locale', () => {
   } finally {
     setNumberLocale('en')
   }
+})
+
+it('says of which quantities the unit depends on the figures', () => {
+  expect((['time', 'bandwidth', 'speedup', 'percent'] as const).map(hasOneUnit)).toEqual([false, false, true, true])
+  expect([unitFor('percent', undefined), unitFor('percent', 0.5)]).toEqual([{ name: '%', size: 0.01 }, { name: '%', size: 0.01 }])
 })

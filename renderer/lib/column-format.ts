@@ -4,7 +4,8 @@ import { chooseBandwidthUnit, chooseBytesPerJouleUnit, chooseByteUnit, chooseEne
 export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'half-width' | 'count' | 'megahertz' | 'celsius' | 'speedup' | 'ratio' | 'scientific' | 'energy' | 'watt' | 'flops-per-joule' | 'bytes-per-joule'
 
 interface Style {
-  unit(typical: number | undefined): Unit
+  /** Of the median of the column; one unit where it is the same whatever the median. */
+  unit: Unit | ((typical: number | undefined) => Unit)
   /** Significant digits wanted, and the most digits after the point in the column. */
   digits: number
   places: number
@@ -12,7 +13,7 @@ interface Style {
   text?(value: number): string
 }
 
-const fixed = (name: string, size = 1) => () => ({ name, size })
+const fixed = (name: string, size = 1): Unit => ({ name, size })
 
 const STYLES: Readonly<Record<Quantity, Style>> = {
   time: { unit: chooseTimeUnit, digits: 4, places: 3 },
@@ -34,7 +35,13 @@ const STYLES: Readonly<Record<Quantity, Style>> = {
 }
 
 /** The unit of a column whose median is `typical` (in base units). */
-export const unitFor = (quantity: Quantity, typical: number | undefined): Unit => STYLES[quantity].unit(typical)
+export function unitFor(quantity: Quantity, typical: number | undefined): Unit {
+  const { unit } = STYLES[quantity]
+  return typeof unit === 'function' ? unit(typical) : unit
+}
+
+/** Whether the unit of a column is the same whatever its median: looking for that takes a look at its rows. */
+export const hasOneUnit = (quantity: Quantity): boolean => typeof STYLES[quantity].unit !== 'function'
 
 /** Median of the values that are there, from at most about 2,000 evenly spread ones; undefined when there is none. */
 export function typicalValue(count: number, at: (i: number) => number): number | undefined {

@@ -15,7 +15,7 @@ export const sessionHandlers = ({ history, settings, emit }: Services) =>
       const check = await inSlices(suiteCheckSteps(history, id, { threshold, byOp }))
       return check ? { check } : {}
     },
-    'sessions:rows': ({ id, first, count }) => packBlock(history.rows(id, first, count)),
+    'sessions:rows': ({ id, first, count }) => ({ ...packBlock(history.rows(id, first, count)), total: history.summary(id).results }),
     'sessions:findings': ({ id }) => findingsOf(history, id),
     'sessions:result': ({ resultId }) => history.result(resultId),
     'sessions:update': ({ id, ...change }) => {

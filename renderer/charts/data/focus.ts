@@ -1,6 +1,7 @@
 import type { Narrowing, ChartUnit, WorthContext } from '../unit'
 import { fastestImplementation } from '@core/analysis/opening'
-import { describe, varyingFacets, type Facet } from './series'
+import { describe, varyingFacets, type Facet, type Facets } from './series'
+import { groupsOf, type Group } from './groups'
 import type { ChartPoint } from './points'
 
 /** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */
@@ -20,20 +21,36 @@ const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dty
 export const LINES: Narrowing = { readable: 12, facets: ['op', 'mode', 'dtype', 'threads'] }
 
 /** Facets that tell these points apart, with their values. */
-export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
-  const series = new Map(points.map((point) => [describe(point.case).series, describe(point.case).facets]))
-  const all = [...series.values()]
+export const facetChoices = (points: readonly ChartPoint[]): FacetChoice[] => choicesOf(groupsOf(points))
+
+function choicesOf(groups: readonly Group[]): FacetChoice[] {
+  const all = groups.map(({ facets }) => facets)
   const hosts = new Set(all.map(({ host }) => host)).size > 1
   return [...varyingFacets(all), ...(hosts ? ['host' as const] : [])].map((facet) => ({ facet, plural: PLURALS[facet], values: [...new Set(all.map((f) => f[facet]))].filter(Boolean) }))
 }
 
 const chosenOf = (focus: Focus) => Object.entries(focus).filter((entry): entry is [Facet, string] => typeof entry[1] === 'string')
 
+/** Whether a focus leaves what has these facets. */
+function leaves(focus: Focus): (facets: Facets) => boolean {
+  const chosen = chosenOf(focus)
+  return (facets) => chosen.every(([facet, value]) => facets[facet] === value)
+}
+
 /** Whether a focus leaves a case. */
-export const isWithin = (c: ChartPoint['case'], focus: Focus): boolean => chosenOf(focus).every(([facet, value]) => describe(c).facets[facet] === value)
+export function isWithin(focus: Focus): (c: ChartPoint['case']) => boolean {
+  const left = leaves(focus)
+  return (c) => left(describe(c).facets)
+}
 
 /** The points that a focus leaves. */
-export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[] => (chosenOf(focus).length ? points.filter((point) => isWithin(point.case, focus)) : [...points])
+export function within(points: readonly ChartPoint[], focus: Focus): readonly ChartPoint[] {
+  const groups = groupsOf(points)
+  const kept = groups.map(({ facets }) => facets).filter(leaves(focus))
+  if (kept.length === groups.length) return points
+  const facets = new Set(kept)
+  return points.filter((point) => facets.has(describe(point.case).facets))
+}
 
 /**
  * The user's focus, completed so that a chart can be read where that is possible: for lines first one operation, then
@@ -42,19 +59,20 @@ export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[
  */
 export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anchor?: ChartPoint, narrowing: Narrowing = LINES): Focus {
   const focus: Focus = { ...chosen }
+  const like = anchor && points.includes(anchor) ? describe(anchor.case).facets : undefined
   for (const facet of narrowing.facets) {
-    const left = within(points, focus)
-    const like = anchor && left.includes(anchor) ? anchor : left[0]
-    if (!like || new Set(left.map((point) => describe(point.case).series)).size <= narrowing.readable) return focus
-    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = like === anchor ? describe(like.case).facets[facet] : preferredValue(left, facet, narrowing)
+    const left = groupsOf(points).filter(({ facets }) => leaves(focus)(facets))
+    if (left.length === 0 || left.length <= narrowing.readable) return focus
+    if (facet in focus || !choicesOf(left).some((choice) => choice.facet === facet)) continue
+    focus[facet] = like && leaves(focus)(like) ? like[facet] : preferredValue(left, facet, narrowing, () => within(points, focus))
   }
   return focus
 }
 
-function preferredValue(points: readonly ChartPoint[], facet: Facet, { frequent, fastest }: Narrowing): string {
-  const best = fastest?.includes(facet) ? fastestImplementation(points) : undefined
+function preferredValue(groups: readonly Group[], facet: Facet, { frequent, fastest }: Narrowing, points: () => readonly ChartPoint[]): string {
+  const best = fastest?.includes(facet) ? fastestImplementation(points()) : undefined
   if (best && (facet === 'backend' || facet === 'impl')) return best[facet]
-  return frequent ? mostFrequent(points, facet) : describe(points[0]!.case).facets[facet]
+  return frequent ? mostFrequent(groups, facet) : groups[0]!.facets[facet]
 }
 
 /** What a chart is opened with: its own narrowing of the points that have something to show, completing what the user chose. */
@@ -64,8 +82,8 @@ export function openingFocus({ narrowing, worth }: Pick<ChartUnit, 'narrowing' |
   return completeFocus(shown.length > 0 ? shown : context.all, chosen, anchor, narrowing)
 }
 
-function mostFrequent(points: readonly ChartPoint[], facet: Facet): string {
+function mostFrequent(groups: readonly Group[], facet: Facet): string {
   const counts = new Map<string, number>()
-  for (const point of points) counts.set(describe(point.case).facets[facet], (counts.get(describe(point.case).facets[facet]) ?? 0) + 1)
+  for (const { facets, count } of groups) counts.set(facets[facet], (counts.get(facets[facet]) ?? 0) + count)
   return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }

@@ -7,9 +7,10 @@ import type { RowSource } from '../../stores/rows/result-rows'
 export function missingOf(rows: RowSource, focus: Focus = {}): { ids: string[]; text: string } {
   const ids: string[] = []
   const counts = new Map<string, number>()
+  const left = isWithin(focus)
   for (let i = 0; i < rows.length; i++) {
     const status = rows.status(i)
-    if (status === 'ok' || status === 'skipped' || !isWithin(rows.case(i), focus)) continue
+    if (status === 'ok' || status === 'skipped' || !left(rows.case(i))) continue
     ids.push(rows.id(i))
     counts.set(statusWord(status), (counts.get(statusWord(status)) ?? 0) + 1)
   }

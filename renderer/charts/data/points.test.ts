@@ -31,16 +31,18 @@ describe('points of a source', () => {
   it('of a large session are prepared by slices, once for all who ask, with the rows that arrive meanwhile', async () => {
     const rows = new ResultRows()
     rows.append(block(0, 4500))
-    let pauses = 0
+    let [pauses, ms] = [0, 0]
     const pause = async () => {
       pauses++
       if (pauses === 1) rows.append(block(4500, 1000))
     }
-    await Promise.all([takePoints(rows, pause), takePoints(rows, pause)])
-    expect(pauses).toBe(4)
+    // A millisecond for each look at the clock.
+    const slow = { pause, now: () => ms++ }
+    await Promise.all([takePoints(rows, slow), takePoints(rows, slow)])
+    expect(pauses).toBe(3)
     expect(ids(rows)).toEqual(Array.from({ length: 5500 }, (_, i) => `r${i}`))
     const taken = pointsOf(rows)
-    await takePoints(rows, () => expect.fail('there is nothing more to take in'))
+    await takePoints(rows, { pause: () => expect.fail('there is nothing more to take in') })
     expect(pointsOf(rows)).toBe(taken)
   })
 })

@@ -16,12 +16,31 @@ const NOTHING: Taken = { rows: 0, points: [] }
 export function pointsOf(rows: RowSource): readonly ChartPoint[] {
   const before = made.get(rows) ?? NOTHING
   if (before.rows === rows.length && before !== NOTHING) return before.points
-  const points = [...before.points, ...collect(rows, before.rows, rows.length)]
+  const points = [...before.points]
+  collect(rows, before.rows, rows.length, points)
   made.set(rows, { rows: rows.length, points })
   return points
 }
 
-function collect(rows: RowSource, from: number, to: number): ChartPoint[] {
+/** How many rows of a source `pointsOf` has not looked through yet. */
+export const rowsToTake = (rows: RowSource): number => rows.length - (made.get(rows) ?? NOTHING).rows
+
+/** Rows of a step: a millisecond or two. */
+const STEP_ROWS = 200
+
+/** Makes `pointsOf` cheap, in short steps; rows that arrive meanwhile are taken in too. `each` is told every point. */
+export function* pointsSteps(rows: RowSource, each: (point: ChartPoint) => void): Generator<void, void, void> {
+  const points: ChartPoint[] = []
+  for (let from = 0; from < rows.length; from += STEP_ROWS) {
+    if (from > 0) yield
+    const known = points.length
+    collect(rows, from, Math.min(rows.length, from + STEP_ROWS), points)
+    for (let i = known; i < points.length; i++) each(points[i]!)
+  }
+  made.set(rows, { rows: rows.length, points })
+}
+
+function collect(rows: RowSource, from: number, to: number, points: ChartPoint[]): void {
   const median = rows.column('medianNs')
   const low = rows.column('ciLowNs')
   const high = rows.column('ciHighNs')
@@ -35,7 +54,6 @@ function collect(rows: RowSource, from: number, to: number): ChartPoint[] {
   const watts = rows.column('energyWatts')
   const callNs = rows.column('energyCallNs')
   const run = rows.column('run')
-  const points: ChartPoint[] = []
   for (let i = from; i < to; i++) {
     if (rows.status(i) !== 'ok' || !(median[i]! > 0)) continue
     const point: ChartPoint = { id: rows.id(i), case: rows.case(i), medianNs: median[i]!, bytes: bytes[i]!, flops: flops[i]!, samples: samples[i]! }
@@ -50,7 +68,6 @@ function collect(rows: RowSource, from: number, to: number): ChartPoint[] {
     if (grade) point.grade = grade
     points.push(point)
   }
-  return points
 }
 
 const kept = new WeakMap<object, Map<string, unknown>>()

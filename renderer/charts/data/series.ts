@@ -1,9 +1,9 @@
 import { DASHES, SYMBOLS, type Dash, type MarkSymbol } from '@core/analysis/looks'
-import { sizeOf, sizeTitle } from '@core/analysis/size'
-import { caseId, type BenchmarkCase } from '@core/case'
+import { sizeOf, sizeTitle, workOf } from '@core/analysis/size'
+import type { BenchmarkCase } from '@core/case'
 import { operationText } from '@core/case-words'
 import { machineOf } from '@core/fleet/machines'
-import type { ChartPoint } from './points'
+import { remembered, type ChartPoint } from './points'
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
 export interface ChartSeries {
@@ -58,7 +58,7 @@ export function describe(c: BenchmarkCase) {
     const series = FACETS.map((facet) => facets[facet]).join('|')
     let shared = bySeries.get(series)
     if (!shared) bySeries.set(series, (shared = { facets, series }))
-    known.set(c, (found = { ...shared, id: caseId(c) }))
+    known.set(c, (found = { facets: shared.facets, series: shared.series, id: `${workOf(c)}|${c.backend}|${c.impl}|${c.device}|${c.threads}` }))
   }
   return found
 }
@@ -109,7 +109,9 @@ const STYLED: readonly Facet[] = ['dtype', 'mode', 'threads']
  * Groups points into series that differ in size alone, named by just what tells them apart.
  * Of more than `limit` series the first ones in order are drawn; `omitted` counts the rest.
  */
-export function groupSeries(points: readonly ChartPoint[], limit = 24): { series: ChartSeries[]; omitted: number } {
+export const groupSeries = (points: readonly ChartPoint[], limit = 24): { series: readonly ChartSeries[]; omitted: number } => remembered(points, `series ${limit}`, () => grouped(points, limit))
+
+function grouped(points: readonly ChartPoint[], limit: number): { series: ChartSeries[]; omitted: number } {
   const groups = new Map<string, { sample: BenchmarkCase; points: Map<string, { point: ChartPoint; size: number }> }>()
   for (const point of points) {
     const size = sizeOf(point.case)
@@ -118,7 +120,9 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
     let group = groups.get(key)
     if (!group) groups.set(key, (group = { sample: point.case, points: new Map() }))
     // A case measured again in the same session replaces the earlier point.
-    group.points.set(id, { point, size })
+    const known = group.points.get(id)
+    if (known) known.point = point
+    else group.points.set(id, { point, size })
   }
   const entries = [...groups].slice(0, limit)
   const samples = entries.map(([, group]) => describe(group.sample).facets)

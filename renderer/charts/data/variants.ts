@@ -1,5 +1,6 @@
 import { operationText, shapeText } from '@core/case-words'
-import { caseId, type BenchmarkCase } from '@core/case'
+import type { BenchmarkCase } from '@core/case'
+import { groupsOf } from './groups'
 import { remembered, type ChartPoint } from './points'
 
 /** A way of computing something: what stands against others in a speedup. */
@@ -10,15 +11,6 @@ export interface Variant {
   backend: string
   impl: string
   device: string
-}
-
-const problems = new WeakMap<BenchmarkCase, string>()
-
-/** What is computed, whoever does it: equal for cases that variants compete in. */
-export function workKey(c: BenchmarkCase): string {
-  let id = problems.get(c)
-  if (id === undefined) problems.set(c, (id = caseId({ op: c.op, params: c.params, dtype: c.dtype, mode: c.mode, backend: '*', impl: '*', device: '*' })))
-  return id
 }
 
 export interface Variants {
@@ -32,7 +24,8 @@ export const variantsOf = (points: readonly ChartPoint[]): Variants => remembere
 function findVariants(points: readonly ChartPoint[]): Variants {
   const devices = new Map<string, Set<string>>()
   const threads = new Map<string, Set<number | undefined>>()
-  for (const { case: c } of points) {
+  const cases = groupsOf(points).map(({ first }) => first.case)
+  for (const c of cases) {
     devices.set(c.backend, (devices.get(c.backend) ?? new Set()).add(c.device))
     threads.set(c.backend, (threads.get(c.backend) ?? new Set()).add(c.threads))
   }
@@ -42,7 +35,7 @@ function findVariants(points: readonly ChartPoint[]): Variants {
     return `${where} ${c.impl}${several ? ` ${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}` : ''}`
   }
   const variants = new Map<string, Variant>()
-  for (const { case: c } of points) {
+  for (const c of cases) {
     const id = of(c)
     if (!variants.has(id)) variants.set(id, { id, title: id, backend: c.backend, impl: c.impl, device: c.device })
   }

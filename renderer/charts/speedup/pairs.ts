@@ -1,12 +1,14 @@
-import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, type AutoBaselines } from '@core/analysis/baseline'
+import { autoBaselineOf, autoBaselineTitle, Baseline, baselineTitle } from '@core/analysis/baseline'
+import { workOf } from '@core/analysis/size'
 import { overCases, speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { seriesKey } from '@core/backends'
 import { processorOf } from '@core/session/environment'
+import { automaticBaselines } from '../data/automatic'
 import { shortName } from '../data/layers'
 import { remembered, type ChartPoint } from '../data/points'
 import type { ChartContext, Control } from '../unit'
-import { workKey, variantsOf, type Variant } from '../data/variants'
+import { variantsOf, type Variant } from '../data/variants'
 
 /** A result against the baseline's result of the same problem. */
 export interface Speedup {
@@ -30,7 +32,6 @@ const LIKE = 'like:'
 /** The baseline that the table has where nobody has chosen one. */
 const AUTO = 'auto'
 
-const autoOf = (all: readonly ChartPoint[]): AutoBaselines => remembered(all, 'automatic baselines', () => autoBaselines(all))
 const variantsOfKey = (all: readonly ChartPoint[], key: string) => variantsOf(all).variants.filter((one) => seriesKey(one) === key)
 
 /**
@@ -40,7 +41,7 @@ const variantsOfKey = (all: readonly ChartPoint[], key: string) => variantsOf(al
 export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
   const { variants } = variantsOf(all)
   const keys = variants.length > 1 ? [...new Set(variants.map(seriesKey))] : []
-  const auto = keys.length > 1 ? autoBaselineTitle(autoOf(all)) : undefined
+  const auto = keys.length > 1 ? autoBaselineTitle(automaticBaselines(all)) : undefined
   return {
     id: 'baseline',
     label: 'Baseline',
@@ -60,7 +61,7 @@ export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>)
 
 /** The implementation that a case is compared with under this choice; undefined where the choice is one variant of several. */
 function keyFor(all: readonly ChartPoint[], baseline: string): ((c: BenchmarkCase) => string | undefined) | undefined {
-  if (baseline === AUTO) return ({ device }) => autoBaselineOf(autoOf(all), processorOf(device))
+  if (baseline === AUTO) return ({ device }) => autoBaselineOf(automaticBaselines(all), processorOf(device))
   const { variants } = variantsOf(all)
   const chosen = variants.find(({ id }) => id === baseline)
   const key = baseline.startsWith(LIKE) ? baseline.slice(LIKE.length) : chosen && seriesKey(chosen)
@@ -91,7 +92,7 @@ function baseAmong(all: readonly ChartPoint[], baseline: string): FindBase {
   const { of } = variantsOf(all)
   const keyOf = keyFor(all, baseline)
   if (!keyOf) {
-    const found = baseIn(all.filter((point) => of(point.case) === baseline), workKey)
+    const found = baseIn(all.filter((point) => of(point.case) === baseline), workOf)
     return (c) => (of(c) === baseline ? undefined : found(c))
   }
   const baselines = new Map<string, Baseline>()

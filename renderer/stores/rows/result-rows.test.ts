@@ -50,6 +50,19 @@ describe('ResultRows', () => {
     expect(Object.keys(rows.row(0)).filter((key) => (ROW_NUMBERS as readonly string[]).includes(key)).sort()).toEqual(['bytes', 'flops', 'medianNs'])
   })
 
+  it('keeps rows where room was made for all that will come, and numbers that the first blocks did not have', () => {
+    const rows = new ResultRows()
+    const without = ({ numbers: { bytes: _, ...numbers }, ...rest }: RowBlock) => ({ ...rest, numbers })
+    rows.expect(300)
+    rows.append(without(block(0, 100)))
+    rows.append(block(100, 100))
+    rows.append(without(block(200, 100)))
+    expect(Array.from(rows.column('medianNs'))).toEqual(Array.from({ length: 300 }, (_, i) => ((i * 7919) % 100_003) + 1))
+    expect([99, 100, 199, 200].map((i) => rows.number(i, 'bytes'))).toEqual([NaN, 8000, 8000, NaN])
+    rows.append(block(300, 1))
+    expect(rows.length).toBe(301)
+  })
+
   it('takes only the new part of a block that overlaps, and none of one that leaves a gap', () => {
     const rows = new ResultRows()
     rows.append(block(0, 10))

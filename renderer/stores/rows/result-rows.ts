@@ -2,7 +2,7 @@ import { markRaw, ref } from 'vue'
 import type { BenchmarkCase } from '@core/case'
 import type { RoundPasses } from '@core/measure/result/rounds'
 import { STATUSES, type Grade, type Status } from '@core/result'
-import { GRADES, hasAny, ROW_NUMBERS, type Row, type RowBlock, type RowNumber } from '@core/session/rows'
+import { GRADES, hasAny, ROW_NUMBERS, type Row, type RowNumber, type SparseBlock } from '@core/session/rows'
 
 /** NaN where it grows. */
 const grownFloats = (old: Float64Array, capacity: number) => {
@@ -57,15 +57,15 @@ export class ResultRows implements RowSource {
    * Appends the rows of a block that are not here yet. Returns false, changing nothing, when rows before
    * `block.first` are missing; the caller then fetches from `length`.
    */
-  append(block: RowBlock): boolean {
+  append(block: SparseBlock): boolean {
     if (block.first > this.count) return false
     const skip = this.count - block.first
     const added = block.ids.length - skip
     if (added <= 0) return true
     this.reserve(this.count + added)
     for (const name of ROW_NUMBERS) {
-      const values = block.numbers[name].subarray(skip)
-      if (this.numbers[name] || hasAny(values)) (this.numbers[name] ??= grownFloats(new Float64Array(0), this.capacity)).set(values, this.count)
+      const values = block.numbers[name]?.subarray(skip)
+      if (values && (this.numbers[name] || hasAny(values))) (this.numbers[name] ??= grownFloats(new Float64Array(0), this.capacity)).set(values, this.count)
     }
     this.statuses.set(block.status.subarray(skip), this.count)
     this.grades.set(block.grade.subarray(skip), this.count)
@@ -145,9 +145,17 @@ export class ResultRows implements RowSource {
     return row
   }
 
+  /** Makes room for this many rows, which are about to come. */
+  expect(rows: number): void {
+    if (rows > this.capacity) this.grow(rows)
+  }
+
   private reserve(rows: number): void {
-    if (rows <= this.capacity) return
-    this.capacity = Math.max(rows, this.capacity * 2, 64)
+    if (rows > this.capacity) this.grow(Math.max(rows, this.capacity * 2, 64))
+  }
+
+  private grow(capacity: number): void {
+    this.capacity = capacity
     for (const [name, values] of Object.entries(this.numbers)) this.numbers[name as RowNumber] = grownFloats(values, this.capacity)
     this.absent = grownFloats(this.absent, this.capacity)
     this.statuses = grownBytes(this.statuses, this.capacity)

@@ -51,6 +51,7 @@ export async function loadRows(id: string): Promise<void> {
           count = PAGE_ROWS
           coming = call('sessions:rows', { id, first, count })
         }
+        entry.rows.expect(packed.total)
         entry.rows.append(unpackBlock(packed))
         if (isLast) return
       }

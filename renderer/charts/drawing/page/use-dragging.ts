@@ -1,4 +1,4 @@
-import { ref, watch, type Ref } from 'vue'
+import { nextTick, ref, watch, type Ref } from 'vue'
 import type { EChartsCoreOption } from 'echarts/core'
 
 /** What dragging on a plot does: selects a part to enlarge, or moves what is enlarged. */
@@ -37,13 +37,23 @@ export function withPanning(option: EChartsCoreOption, dragging: Dragging): ECha
   return { ...option, dataZoom: [...moving('pan x', 'xAxis'), ...moving('pan y', 'yAxis')] }
 }
 
-/** Lets dragging do what it is to do. The library draws everything once more for that: after the picture is on screen. */
-export function useDragging(chart: Ref<Dispatching | undefined>, dragging: () => Dragging, off: () => boolean): () => Promise<void> {
+/**
+ * Lets dragging do what it is to do. The library draws everything for that, and a new chart would be drawn twice: `unarmed` says that it
+ * is to wait with its first picture until then, which is before the next frame.
+ */
+export function useDragging(chart: Ref<Dispatching | undefined>, dragging: () => Dragging, off: () => boolean): { arm: () => Promise<void>; armNew: () => Promise<void>; unarmed: Readonly<Ref<boolean>> } {
+  const unarmed = ref(false)
   async function arm(): Promise<void> {
-    if (off()) return
-    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
-    chart.value?.dispatchAction({ type: 'takeGlobalCursor', key: 'dataZoomSelect', dataZoomSelectActive: dragging() === 'zoom' })
+    if (!off()) chart.value?.dispatchAction({ type: 'takeGlobalCursor', key: 'dataZoomSelect', dataZoomSelectActive: dragging() === 'zoom' })
+  }
+  /** Of a chart that is about to be made: it takes its option in the turn after the one in which it is mounted. */
+  async function armNew(): Promise<void> {
+    unarmed.value = !off()
+    await nextTick()
+    await nextTick()
+    await arm()
+    unarmed.value = false
   }
   watch(dragging, arm)
-  return arm
+  return { arm, armNew, unarmed }
 }

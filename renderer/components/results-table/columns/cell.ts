@@ -3,7 +3,7 @@ import { statusWord } from '@core/result'
 import { roofFinder, roofline, uncertainText } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { ABSENT, type Unit } from '@core/units'
-import { alignedText, typicalValue, unitFor, type Quantity } from '../../../lib/column-format'
+import { alignedText, hasOneUnit, typicalValue, unitFor, type Quantity } from '../../../lib/column-format'
 import type { RowSource } from '../../../stores/rows/result-rows'
 
 /** A shown column with the one unit its numbers stand in. */
@@ -22,7 +22,7 @@ export const NO_UNIT: Unit = { name: '', size: 1 }
 /** The unit of a column over these rows, that of their median. The details of a row use the same, so that 3650 GB/s does not stand beside 3.65 TB/s. */
 export function columnUnit(column: Column, rows: RowSource, efficiency: Efficiency): Unit {
   if (column.kind !== 'number') return NO_UNIT
-  const typical = typicalValue(rows.length, (i) => column.value(rows, i, efficiency))
+  const typical = hasOneUnit(column.quantity) ? undefined : typicalValue(rows.length, (i) => column.value(rows, i, efficiency))
   return unitFor(column.quantity, typical ?? EMPTY_TYPICAL[column.quantity])
 }
 
