@@ -95,10 +95,13 @@ function authenticatorOf({ creds, nkey }: FleetSettings): Authenticator | undefi
   }
 }
 
+/** Nothing answers there. */
+const UNREACHED = /refused|timeout|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/i
+
 /** Why a server was not reached, in words. */
 function refusal({ creds, nkey }: FleetSettings, error: unknown): string {
   if (error instanceof UserAuthenticationExpiredError) return `the credentials in ${basename(creds ?? '')} have expired`
-  if (!(error instanceof AuthorizationError)) return reasonOf(error)
+  if (!(error instanceof AuthorizationError)) return UNREACHED.test(reasonOf(error)) ? `${reasonOf(error)}. Check its address, and that it is running` : reasonOf(error)
   return creds ? `it refuses the credentials in ${basename(creds)} (${error.message})` : nkey ? `it refuses the nkey in ${basename(nkey)} (${error.message})` : `it requires credentials (${error.message})`
 }
 

@@ -44,6 +44,19 @@ describe('lines against size', () => {
     }
   })
 
+  it('are lower in a pane that has no room for a row of usual height, so that the axis below a row is in sight', () => {
+    const heightIn = (height: number) => drawOf(time, points, { size: { width: 400, height } })
+    for (const height of [240, 260, 280]) {
+      const { rowHeight, height: all, option } = heightIn(height)
+      const above = all! - 3 * rowHeight!
+      expect(above + rowHeight!).toBeCloseTo(height)
+      const [first] = (option as unknown as { grid: { top: number; height: number }[] }).grid
+      expect(first!.top + first!.height).toBeLessThan(height - 20)
+    }
+    // Below that it scrolls.
+    expect(heightIn(120).rowHeight).toBe(180)
+  })
+
   it('can be linear', () => {
     expect((optionOf(time, few).yAxis as Axis).type).toBe('log')
     expect(optionOf(time, few, { scale: 'linear' }).yAxis).toMatchObject({ type: 'value', min: 0 })

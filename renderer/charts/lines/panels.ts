@@ -37,8 +37,9 @@ const RIGHT_PX = 24
 const TITLE_PX = 22
 const TICKS_PX = 24
 const LEAST_WIDTH = 280
-/** Of a row of panels with its title and ticks. */
+/** Of a row of panels with its title and ticks, where several are in sight at a time, and where the pane shows one. */
 const LEAST_HEIGHT = 240
+const LEAST_ALONE = 180
 
 /**
  * Series as small multiples: a plot by operation, mode, dtype and thread count where one plot had more series than can be told apart; of these
@@ -53,7 +54,7 @@ export function panelsOf(series: readonly ChartSeries[], size: { width: number; 
   const rows = Math.ceil(multiples.length / columns)
   // As many whole rows as the pane shows at a time, so that none is cut between its title and its axis.
   const inSight = Math.max(1, Math.min(rows, Math.floor((size.height - above) / LEAST_HEIGHT)))
-  const height = Math.max(LEAST_HEIGHT, (size.height - above) / inSight)
+  const height = Math.max(LEAST_ALONE, (size.height - above) / inSight)
   const width = size.width / columns
   const panels = multiples.map(({ title, items }, i): Panel => ({
     title,

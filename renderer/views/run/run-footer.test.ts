@@ -27,6 +27,8 @@ it('starts a run that was asked for before the plan was ready', async () => {
   await useRun().start()
   const wrapper = open()
   expect(wrapper.find('button').attributes('disabled')).toBeUndefined()
+  expect(wrapper.text()).toContain('Looking for devices…')
+  expect(wrapper.text()).not.toContain('0 cases')
   await wrapper.find('button').trigger('click')
   await flushPromises()
   expect(wrapper.find('button').text()).toContain('as soon as')
