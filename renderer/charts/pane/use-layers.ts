@@ -8,6 +8,7 @@ import type { RowSource } from '../../stores/rows/result-rows'
 import { loadRows, rowsOf } from '../../stores/rows/session-rows'
 import { pointsOf } from '../data/points'
 import { datasheetRoofs, measuredRoofs } from '../data/roofs'
+import { takePoints } from '../data/take-points'
 import type { Layer } from '../unit'
 
 /** More sessions than this cannot be told apart on one plot. */
@@ -35,6 +36,7 @@ export function useLayers(shown: () => string | undefined) {
     try {
       const rows = rowsOf(id)
       const [{ session, environment }] = await Promise.all([call('sessions:get', { id }), loadRows(id)])
+      await takePoints(rows)
       if (ids.value.includes(id)) loaded.set(id, { session, environment, rows })
     } catch (error) {
       ids.value = ids.value.filter((other) => other !== id)
