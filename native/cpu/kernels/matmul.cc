@@ -1,6 +1,6 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
-#include "simd/dots.h"
+#include "simd/dot_products.h"
 #include "simd/few_columns.h"
 #include "simd/few_terms.h"
 #include "simd/narrow_products.h"
@@ -35,7 +35,7 @@ void dot_rows(const T* v, const T* b, int64_t k, Range r, T* out) {
 #if defined(OPSCOPE_ISA_avx512)
   constexpr int TOGETHER = 8;
   if (k < 8 * W)
-    for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, out + j, 0, 1);
+    for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, k, out + j, int64_t{0}, 1);
 #endif
   for (; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
 }
@@ -77,38 +77,40 @@ void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s
 }
 
 // Whether one operand has few rows, and the terms of both lie next to one another. Of up to DOT_ROWS rows always; of more, where sums over the
-// lanes take little beside the terms.
-inline bool by_dots(const Size& s, size_t element_bytes) {
-  constexpr int64_t MORE_ROWS = W < 16 ? 8 : 16, MANY_TERMS = W < 16 ? 400 : 200, MANY_COLUMNS = 256, NEAR_FLOATS = 128 << 10;
+// lanes take little beside the terms, and (`more`) where no tiles of bf16 do better and each element is widened at once.
+template <class T>
+constexpr bool WIDENED_AT_ONCE = true;
+template <>
+constexpr bool WIDENED_AT_ONCE<F16> = W >= 8;
+inline bool by_dots(const Size& s, size_t element_bytes, bool more) {
+  constexpr int64_t MANY_TERMS = W < 16 ? 400 : 200, MANY_COLUMNS = 256;
   const int64_t few = least(s.p.m, s.p.n), many = s.p.m > s.p.n ? s.p.m : s.p.n, k = s.p.k;
+  const bool is_float = element_bytes == sizeof(float);
   if (s.trans_a || !s.trans_b || (k == 1 && s.p.n > s.p.m)) return false;
   if (few <= DOT_ROWS) return true;
+  if (!more || few > MOST_FEW_ROWS) return false;
+  const bool all_few = many <= MOST_FEW_ROWS;
+  if (is_float && !all_few && few * k > NEAR_FLOATS) return false;
+  // Copies that one or two tiles meet are not repaid (AVX-512).
+  constexpr int64_t FEW_TERMS = 40, FEW_COLUMNS = 64;
+  const bool few_columns = s.p.m <= s.p.n && s.p.n <= FEW_COLUMNS;
+  if (W == 16 && is_float && k >= FEW_TERMS && ((all_few && s.p.n > W / 2 && k >= 7 * few) || (few_columns && k >= 13 * few))) return true;
   // Columns that meet rows twice repay copies sooner.
-  const int64_t least_terms = few > MOST_DOT_ROWS && many > MANY_COLUMNS ? 2 * MANY_TERMS : MANY_TERMS;
-  return element_bytes == sizeof(float) && few <= MORE_ROWS && k >= least_terms && few * k <= NEAR_FLOATS;
+  const bool repaid = few > MOST_DOT_ROWS && many > MANY_COLUMNS;
+  return k >= (repaid ? (is_float ? 2 : 4) * MANY_TERMS : MANY_TERMS);
 }
 
 template <class T>
 void run_dots(const Call& c, const Size& s) {
   const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  const bool by_columns = m <= n, by_product = s.p.batch >= c.threads;
-  const int64_t few = by_columns ? m : n, many = by_columns ? n : m, row = by_columns ? n : 1, column = by_columns ? 1 : n;
+  const bool by_product = s.p.batch >= c.threads;
+  const int64_t many = m > n ? m : n;
   const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, many} : part(many, LINE, c.thread, c.threads);
   for (int64_t i = products.begin; i < products.end; i++) {
-    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k, *of_few = by_columns ? a : b, *of_many = by_columns ? b : a;
+    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k;
     T* const out = output<T>(c) + i * m * n;
-    if (few <= DOT_ROWS) {
-      dots<DOT_ROWS>(of_few, of_many, few, k, r, out, row, column);
-      continue;
-    }
-    // Some columns meet all rows while they are in the caches.
-    constexpr int64_t TOGETHER = DOT_COLUMNS * (DOT_COLUMNS - 1);
-    const int64_t groups = (few + MOST_DOT_ROWS - 1) / MOST_DOT_ROWS;
-    for (int64_t j = r.begin; j < r.end; j += TOGETHER)
-      for (int64_t g = 0; g < groups; g++) {
-        const Range q = {few * g / groups, few * (g + 1) / groups};
-        dots<MOST_DOT_ROWS>(of_few + q.begin * k, of_many, q.end - q.begin, k, {j, least(j + TOGETHER, r.end)}, out + q.begin * row, row, column);
-      }
+    if (m < n) dot_products(a, m, b, k, r, out, n, 1);
+    else dot_products(b, n, a, k, r, out, One{}, n);
   }
 }
 
@@ -124,53 +126,44 @@ inline bool rows_repay_turning(int64_t rows, int64_t columns, bool alone) {
 }
 inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
   const int64_t rest = s.p.n % W;
-  if (W < 8 || element_bytes != sizeof(float) || s.trans_a || rest == 0 || rest > W / 2) return 0;
+  if (W < 8 || s.trans_a || rest == 0 || rest > W / 2) return 0;
+  if (element_bytes < sizeof(float) && (rest != s.p.n || s.trans_b || s.p.k < 4 * LEAST_TERMS)) return 0;  // of 16-bit ones all, or none
   if (W < 16 && (s.p.n - rest) % NR != 0) return 0;  // tiles of one vector would wait for their multiplications
   const bool pays = s.p.k >= LEAST_TERMS && s.p.k * (W - rest) > TERMS_OF_SUM * W * rest && rows_repay_turning(s.p.m, rest, rest == s.p.n) && (W - rest) * LEAST_SHARE >= s.p.n;
   return pays ? rest : 0;
 }
 inline int64_t turned_floats(const Size& s, int64_t columns) { return s.trans_b ? 0 : columns * ((s.p.k + LINE - 1) / LINE * LINE); }
 
-// The last `columns` of n columns and k rows as rows.
-inline void turn_last(const float* b, int64_t k, int64_t n, int64_t columns, float* to) {
-  const float* const last = b + n - columns;
-  int64_t p = 0;
-#if defined(OPSCOPE_TRANSPOSE_TILE)
-  constexpr int64_t SIDE = TILE<uint32_t>;
-  // Tiles reach into the next row, but not behind the last.
-  for (uint32_t tile[SIDE * SIDE]; columns <= SIDE && (p + SIDE) * n + SIDE <= k * n; p += SIDE) {
-    transpose_tile(reinterpret_cast<const uint32_t*>(last + p * n), n, tile, SIDE);
-    for (int64_t j = 0; j < columns; j++) __builtin_memcpy(to + j * k + p, tile + j * SIDE, SIDE * sizeof(float));
-  }
-#endif
-  for (; p < k; p++)
-    for (int64_t j = 0; j < columns; j++) to[j * k + p] = last[p * n + j];
-}
-
 // The last `columns` columns of all products. turned: place for them as rows, of this thread.
+template <class T>
 void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turned) {
   const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
   const bool by_product = s.p.batch >= c.threads;
   const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, rows = by_product ? Range{0, m} : part(m, LINE, c.thread, c.threads);
+  T* const to = reinterpret_cast<T*>(turned);
   for (int64_t i = products.begin; i < products.end; i++) {
-    const float *const b = input(c, 1) + i * n * k, *last = b + (n - columns) * k;
-    if (!s.trans_b) {
-      turn_last(b, k, n, columns, turned);
-      last = turned;
-    }
-    dots<MOST_DOT_ROWS>(last, input(c, 0) + i * m * k, columns, k, rows, output(c) + i * m * n + n - columns, 1, n);
+    const T* const b = input<T>(c, 1) + i * n * k;
+    if (!s.trans_b) turn_last(b, k, n, columns, to);
+    dot_products(s.trans_b ? b + (n - columns) * k : to, columns, input<T>(c, 0) + i * m * k, k, rows, output<T>(c) + i * m * n + n - columns, One{}, n);
   }
 }
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 
-// Where the left operand is stored transposed, the product of what is stored may be better: that of the operands, transposed. Both stored so: few
-// terms do not repay what turning both takes, unless columns are so few that a vector of them would be partly empty (AVX-512). The left one alone:
-// its columns fill vectors, which those of a narrow result do not.
+// Whether the product of two operands that are both stored transposed takes longer than that of what is stored, whose results are turned: in
+// hundredths of a vector's multiplications, of which turning an operand takes 30 for each element of a column, and a result 250.
+inline bool repays_turning(const Products& p) {
+  const auto vectors = [](int64_t columns) { return (columns + W - 1) / W; };
+  return p.k * (100 * p.m * vectors(p.n) + 30 * (p.m + p.n)) >= 100 * p.k * p.n * vectors(p.m) + 250 * p.m * p.n;
+}
+
+// Where the left operand is stored transposed, the product of what is stored may be better: that of the operands, transposed. Both stored so: where
+// terms are many, or where the rows fill vectors that the columns leave partly empty (AVX-512). The left one alone: its columns fill vectors, which
+// those of a narrow result do not.
 inline bool other_way(const Size& s, size_t element_bytes) {
   constexpr int64_t NARROW = W * 3 / 4;
   if (!s.trans_a) return false;
-  if (s.trans_b) return (s.p.k >= 256 && s.p.n <= 96) || (W == 16 && element_bytes == sizeof(float) && s.p.n < W && s.p.m >= 4 * s.p.n && s.p.k >= 64);
+  if (s.trans_b) return s.p.n <= 96 && (s.p.k >= 256 || (W == 16 && element_bytes == sizeof(float) && s.p.k >= 64 && repays_turning(s.p)));
   // 16-bit operands are widened and packed first.
   const bool lies = element_bytes == sizeof(float);
   return s.p.n <= NARROW && s.p.m >= (lies ? 2 * s.p.n : 2 * W) && s.p.k >= (lies ? 64 : 128);
@@ -181,6 +174,7 @@ inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 template <class T>
 struct Widened {
   using State = NoState;
+  using Term = T;  // of dot products
   static constexpr bool TILES = false;
   static Products products(const Products& p) { return p; }
   static T* output(T* out) { return out; }
@@ -193,6 +187,7 @@ struct WidenedRounded : Widened<BF16> {
   static RoundedBF16* output(BF16* out) { return rounded(out); }
 };
 struct Paired {
+  using Term = PairedBF16;
   static constexpr bool PAIRS = true;
   using State = NoState;
   static constexpr bool TILES = false;
@@ -204,6 +199,7 @@ struct Paired {
 #endif
 #if defined(OPSCOPE_TILES)
 struct Tiled {
+  using Term = BF16;
   using State = Tiles;
   static constexpr bool TILES = true;
   static Products products(const Products& p) { return in_tiles(p); }
@@ -267,7 +263,7 @@ void run(const Call& c) {
 #endif
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
-  if (by_dots(s, sizeof(T))) return run_dots<T>(c, s);
+  if (by_dots(s, sizeof(T), WIDENED_AT_ONCE<T> && !Operands::TILES)) return run_dots<typename Operands::Term>(c, s);
   if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
@@ -289,8 +285,8 @@ void run(const Call& c) {
     return;
   }
   Products tiled = s.p;
-  if (const int64_t last = columns_by_dots(s, sizeof(T)); last > 0) {
-    if constexpr (sizeof(T) == sizeof(float)) run_last_columns(c, s, last, c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last));
+  if (const int64_t last = columns_by_dots(s, sizeof(T)); last > 0 && !Operands::TILES) {
+    run_last_columns<typename Operands::Term>(c, s, last, c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last));
     tiled.n -= last;
     if (tiled.n == 0) return;
   }
@@ -327,7 +323,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
-  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes) || by_few_rows(size, bytes) || by_rows(size)) return 0;
+  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes, bytes == sizeof(float)) || by_few_rows(size, bytes) || by_rows(size)) return 0;
   return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, columns_by_dots(size, bytes)));
 }
 

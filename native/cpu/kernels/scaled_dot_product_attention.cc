@@ -88,7 +88,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
     const int64_t keys = least(KEYS, seen - from);
     const T *const of_keys = k + from * dim, *const of_values = v + from * dim;
     if (few) {
-      dots<DOT_ROWS>(q + first * dim, of_keys, rows, dim, {0, keys}, b.scores, SCORES, 1);
+      dots<DOT_ROWS>(q + first * dim, of_keys, rows, dim, dim, {0, keys}, b.scores, SCORES, 1);
       map1<false>(b.scores, b.scores, 0, (rows - 1) * SCORES + keys, [scale](V x) { return vmul(x, vset(scale)); });
     } else {
       const RightMatrix<T> keys_by_terms{of_keys, dim, true, dim}, values{of_values, dim, false, keys};

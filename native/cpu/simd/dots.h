@@ -25,52 +25,69 @@ inline void add_rows_to(float* sums, const A* v, const B* b, int64_t k, int64_t 
   }
 }
 
-// Few rows times columns whose terms lie next to one another: dot products. out[r, j] at r * row + j * column.
-template <int ROWS, int COLUMNS, class T, class O>
-inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int64_t column) {
+// How terms that lie next to one another are multiplied, a vector at a time; pairs of bf16 have a way of their own (pairs.h).
+template <class T>
+struct Terms {
+  static constexpr int AT_ONCE = W;
+  static V load(const T* p) { return vload(p); }
+  static V load(const T* p, int n) { return vload_n(p, n, 0); }
+  static V fma(V x, V y, V sum) { return vfma(x, y, sum); }
+};
+
+// Few rows times columns whose terms lie next to one another, `stride` from one of either to the next: dot products of k terms.
+// out[r, j] at r * row + j * column; row: One where the sums of a column lie next to one another.
+struct One {
+  constexpr operator int64_t() const { return 1; }
+};
+template <int ROWS, int COLUMNS, class T, class O, class Row>
+inline void dot_tile(const T* a, const T* b, int64_t k, int64_t stride, O* out, Row row, int64_t column) {
+  using Of = Terms<T>;
   V sum[ROWS][COLUMNS];
   for (int r = 0; r < ROWS; r++)
     for (int q = 0; q < COLUMNS; q++) sum[r][q] = vset(0);
   const auto join = [&](const auto& load, int64_t l) {
     V v[COLUMNS];
 #pragma GCC unroll 8
-    for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * k + l);
+    for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * stride + l);
 #pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) {
-      V x = load(a + r * k + l);
+      V x = load(a + r * stride + l);
 #if defined(OPSCOPE_ISA_avx512) && defined(__GNUC__)
       // Else compilers load it once for each column.
       __asm__("" : "+v"(x));
 #endif
 #pragma GCC unroll 8
-      for (int q = 0; q < COLUMNS; q++) sum[r][q] = vfma(x, v[q], sum[r][q]);
+      for (int q = 0; q < COLUMNS; q++) sum[r][q] = Of::fma(x, v[q], sum[r][q]);
     }
   };
   int64_t l = 0;
-  for (; l + W <= k; l += W) join([](const T* p) { return vload(p); }, l);
-  if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return vload_n(p, rest, 0); }, l);
+  for (; l + Of::AT_ONCE <= k; l += Of::AT_ONCE) join([](const T* p) { return Of::load(p); }, l);
+  if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return Of::load(p, rest); }, l);
 #if defined(OPSCOPE_ISA_avx512)
-  // Eight sums over the lanes at a time.
-  if constexpr (ROWS <= 2 && ROWS * COLUMNS >= 4) {
-    V all[8];
-    alignas(32) float sums[8];
+  if constexpr (ROWS * COLUMNS >= 4) {
+    // Eight sums over the lanes at a time, those of as many columns as they hold.
+    constexpr int TOGETHER = 8 / ROWS;
+    constexpr bool ADJACENT = sizeof(O) == sizeof(float) && __is_empty(Row);
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) all[i] = i < ROWS * COLUMNS ? sum[i / COLUMNS % ROWS][i % COLUMNS] : vset(0);
-    vstore_sums(sums, all, 8);
-    for (int r = 0; r < ROWS; r++)
-      for (int q = 0; q < COLUMNS; q++) set(out + r * row + q * column, sums[r * COLUMNS + q]);
-    return;
-  } else if constexpr (ROWS > 2 && sizeof(O) == sizeof(float)) {
-    if (row == 1) {
-#pragma GCC unroll 4
-      for (int q = 0; q < COLUMNS; q++) {
-        V of_column[8];
+    for (int from = 0; from < COLUMNS; from += TOGETHER) {
+      V of_columns[8];
+      alignas(32) float sums[8];
 #pragma GCC unroll 8
-        for (int r = 0; r < 8; r++) of_column[r] = r < ROWS ? sum[r % ROWS][q] : vset(0);
-        vstore_sums(out + q * column, of_column, ROWS);
+      for (int i = 0; i < 8; i++) of_columns[i] = i < TOGETHER * ROWS && from + i / ROWS < COLUMNS ? sum[i % ROWS][(from + i / ROWS) % COLUMNS] : vset(0);
+      if (TOGETHER == 1 && ADJACENT) {
+        vstore_sums(reinterpret_cast<float*>(out + from * column), of_columns, ROWS);
+        continue;
       }
-      return;
+      vstore_sums(sums, of_columns, 8);
+      const int columns = COLUMNS - from < TOGETHER ? COLUMNS - from : TOGETHER;
+      for (int q = 0; q < columns; q++) {
+        O* const to = out + (from + q) * column;
+        if (ADJACENT) __builtin_memcpy(to, sums + q * ROWS, ROWS * sizeof(O));
+        else
+          for (int r = 0; r < ROWS; r++) set(to + r * row, sums[q * ROWS + r]);
+      }
     }
+    return;
   }
 #endif
   for (int r = 0; r < ROWS; r++)
@@ -80,14 +97,14 @@ inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int
 constexpr int DOT_ROWS = 4, DOT_COLUMNS = W < 8 ? 2 : 4;
 constexpr int MOST_DOT_ROWS = W < 16 ? DOT_ROWS : 8;  // that registers hold, with fewer columns
 
-template <int ROWS, class T, class O>
-void dots(const T* a, const T* b, int64_t rows, int64_t k, Range columns, O* out, int64_t row, int64_t column) {
+template <int ROWS, class T, class O, class Row>
+void dots(const T* a, const T* b, int64_t rows, int64_t k, int64_t stride, Range columns, O* out, Row row, int64_t column) {
   if constexpr (ROWS > 1)
-    if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, columns, out, row, column);
+    if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, stride, columns, out, row, column);
   constexpr int TOGETHER = ROWS > DOT_ROWS ? DOT_COLUMNS - 1 : DOT_COLUMNS;
   int64_t j = columns.begin;
-  for (; j + TOGETHER <= columns.end; j += TOGETHER) dot_tile<ROWS, TOGETHER>(a, b + j * k, k, out + j * column, row, column);
-  for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * k, k, out + j * column, row, column);
+  for (; j + TOGETHER <= columns.end; j += TOGETHER) dot_tile<ROWS, TOGETHER>(a, b + j * stride, k, stride, out + j * column, row, column);
+  for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * stride, k, stride, out + j * column, row, column);
 }
 
 }  // namespace
