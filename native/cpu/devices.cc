@@ -215,7 +215,7 @@ std::unique_ptr<Prepared> open_beside(const CaseSpec& spec, const Prepared* othe
     const auto impl = std::find_if(impls.begin(), impls.end(), [&](const ImplInfo& one) { return one.id == spec.impl; });
     const auto offered = std::find_if(impl->kernels.begin(), impl->kernels.end(), [&](const KernelInfo& one) { return one.op == spec.op; });
     if (offered == impl->kernels.end() || std::find(offered->dtypes.begin(), offered->dtypes.end(), spec.dtype) == offered->dtypes.end())
-      throw Error("unsupported", impl->title + " is not asked for " + spec.op + " in this dtype");
+      throw Error("unsupported", why_not_called(*impl, spec));
     return std::make_unique<CpuCase>(spec, library_calls(spec), beside);
   }
   return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel, run), beside);

@@ -38,6 +38,21 @@ describe('libraries of others', () => {
   })
 })
 
+describe('oneDNN', () => {
+  it('normalizes groups from version 3.3 on, and says so before', async ({ skip }) => {
+    const [cpu] = nativeBackends().backends
+    const [device] = await cpu!.devices()
+    const impl = device!.impls.find(({ id }) => id === 'onednn')!
+    if (!impl.available.ok) skip('oneDNN is not installed')
+    const [major, minor] = /(\d+)\.(\d+)/.exec(impl.title)!.slice(1).map(Number) as [number, number]
+    const offered = major > 3 || (major === 3 && minor >= 3)
+    expect(impl.kernels['group_norm']).toEqual(offered ? ['f32'] : undefined)
+    if (offered) return
+    const c = { op: 'group_norm', params: { batch: 1, channels: 4, height: 2, width: 2, groups: 2 }, dtype: 'f32', backend: 'cpu', impl: 'onednn', device: 'cpu', mode: 'hot', threads: 1 } as const
+    await expect(cpu!.open(problemOf(getOp('group_norm'), { ...c, params: getOp('group_norm').params.parse(c.params) }, 1))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringMatching(/^oneDNN \d.* has no group_norm; versions from 3\.3 on have$/) })
+  })
+})
+
 describe('hardware counters', () => {
   it('count a call on one thread, or say why they do not', async () => {
     const [cpu] = nativeBackends().backends

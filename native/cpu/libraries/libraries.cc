@@ -22,4 +22,9 @@ bool is_library(const std::string& impl) { return impl == "openblas" || impl == 
 
 std::unique_ptr<Calls> library_calls(const CaseSpec& spec) { return spec.impl == "openblas" ? openblas_calls(spec) : onednn_calls(spec); }
 
+std::string why_not_called(const ImplInfo& impl, const CaseSpec& spec) {
+  if (impl.id == "onednn" && spec.op == "group_norm" && spec.dtype == Dtype::f32) return impl.title + " has no group_norm; versions from 3.3 on have";
+  return impl.title + " is not asked for " + spec.op + " in this dtype";
+}
+
 }  // namespace opscope::cpu

@@ -2,6 +2,7 @@
 // backend like any other; one that is missing says which command installs it.
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "calls.h"
@@ -23,6 +24,8 @@ std::vector<ImplInfo> library_impls();
 // Whether `impl` names a library / its calls for this case, whose dims were checked. Throws Error("unsupported") with the reason.
 bool is_library(const std::string& impl);
 std::unique_ptr<Calls> library_calls(const CaseSpec& spec);
+// Why the library that `impl` describes is not called for a case that it does not list.
+std::string why_not_called(const ImplInfo& impl, const CaseSpec& spec);
 
 ImplInfo openblas_impl();
 std::unique_ptr<Calls> openblas_calls(const CaseSpec& spec);

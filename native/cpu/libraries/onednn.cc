@@ -1,150 +1,25 @@
-// oneDNN: matmul, convolutions, pooling, softmax and layer_norm. Versions 2.6 and 3 differ in how primitives are described: by structs that
-// are initialised (2), or by a function for each primitive (3). Both take memory descriptors by pointer, which is all that is used of them.
+// oneDNN: matmul, convolutions, pooling, softmax and the normalizations that it has.
 #include <algorithm>
-#include <array>
-#include <cstddef>
 
 #include "isa.h"
-#include "libraries/libraries.h"
+#include "libraries/onednn_api.h"
 
 namespace opscope::cpu {
 
+using namespace onednn;
+
 namespace {
 
-using Handle = void*;            // engine, stream, memory, primitive and its descriptor
-using Md = const void*;          // memory descriptor
-using Dims = std::array<int64_t, 12>;
-using Status = int;
-
-// dnnl_types.h
-constexpr int FORWARD = 96, CONVOLUTION_DIRECT = 1, POOL_MAX = 0x1ff, POOL_AVG = 0x2ff, SOFTMAX = 0x30000, LOG_SOFTMAX = 0x30001;
-constexpr int SRC = 1, WEIGHTS = 33, DST = 17, SCALE = 51, SHIFT = 52, QUERY_SRC = 129, QUERY_WEIGHTS = 131, QUERY_DST = 133;
-constexpr int TAG_ANY = 1, TYPE_BF16 = 2, TYPE_F32 = 3;
-const Handle ALLOCATE = reinterpret_cast<Handle>(~uintptr_t{0});
-
-struct Argument {
-  int arg;
-  Handle memory;
-};
-
-struct Version {
-  int major, minor, patch;
-};
-
-// An operation descriptor of version 2 is at most 6 KB, a memory descriptor 0.7 KB.
-using OpStruct = std::array<std::max_align_t, 1024>;
-using MdStruct = std::array<std::max_align_t, 128>;
-
-struct OneDnn {
-  Library library = open_named("OPSCOPE_ONEDNN", {"libdnnl.so.3", "libdnnl.so.2"});
-  Library openmp = open_named("OPSCOPE_OPENMP", {"libgomp.so.1"});
-  void (*set_threads)(int) = nullptr;
-  const Version* (*version)() = nullptr;
-  Status (*engine_create)(Handle*, int, size_t) = nullptr;
-  Status (*stream_create)(Handle*, Handle, unsigned) = nullptr;
-  Status (*stream_wait)(Handle) = nullptr;
-  Status (*memory_create)(Handle*, Md, Handle, void*) = nullptr;
-  Status (*memory_destroy)(Handle) = nullptr;
-  Status (*primitive_create)(Handle*, Handle) = nullptr;
-  Status (*primitive_destroy)(Handle) = nullptr;
-  Status (*pd_destroy)(Handle) = nullptr;
-  Status (*execute)(Handle, Handle, int, const Argument*) = nullptr;
-  Md (*query_md)(Handle, int, int) = nullptr;
-  int (*md_equal)(Md, Md) = nullptr;
-  Status (*reorder)(Handle*, Md, Handle, Md, Handle, Handle) = nullptr;
-  // Version 2
-  Status (*md_init_strides)(void*, int, const int64_t*, int, const int64_t*) = nullptr;
-  Status (*md_init_tag)(void*, int, const int64_t*, int, int) = nullptr;
-  Status (*pd_create)(Handle*, const void*, Handle, Handle, Handle) = nullptr;
-  Status (*matmul_init)(void*, Md, Md, Md, Md) = nullptr;
-  Status (*convolution_init)(void*, int, int, Md, Md, Md, Md, const int64_t*, const int64_t*, const int64_t*, const int64_t*) = nullptr;
-  Status (*pooling_init)(void*, int, int, Md, Md, const int64_t*, const int64_t*, const int64_t*, const int64_t*, const int64_t*) = nullptr;
-  Status (*softmax_init)(void*, int, int, Md, Md, int) = nullptr;
-  Status (*norm_init)(void*, int, Md, Md, float, unsigned) = nullptr;
-  // Version 3
-  Status (*md_create_strides)(void**, int, const int64_t*, int, const int64_t*) = nullptr;
-  Status (*md_create_tag)(void**, int, const int64_t*, int, int) = nullptr;
-  Status (*md_destroy)(void*) = nullptr;
-  Status (*matmul)(Handle*, Handle, Md, Md, Md, Md, Handle) = nullptr;
-  Status (*convolution)(Handle*, Handle, int, int, Md, Md, Md, Md, const int64_t*, const int64_t*, const int64_t*, const int64_t*, Handle) = nullptr;
-  Status (*pooling)(Handle*, Handle, int, int, Md, Md, const int64_t*, const int64_t*, const int64_t*, const int64_t*, const int64_t*, Handle) = nullptr;
-  Status (*softmax)(Handle*, Handle, int, int, Md, Md, int, Handle) = nullptr;
-  Status (*norm)(Handle*, Handle, int, Md, Md, Md, float, unsigned, Handle) = nullptr;
-
-  bool usable = false;
-  int major = 0;
-  Handle engine = nullptr, stream = nullptr;
-
-  OneDnn() {
-    if (!library.found() || !library.get("dnnl_version", version)) return;
-    major = version()->major;
-    const auto get = [&](const char* name, auto& function) { return library.get(name, function); };
-    bool all = openmp.get("omp_set_num_threads", set_threads);
-    all = all && get("dnnl_engine_create", engine_create) && get("dnnl_stream_create", stream_create) && get("dnnl_stream_wait", stream_wait) && get("dnnl_memory_create", memory_create) &&
-          get("dnnl_memory_destroy", memory_destroy) && get("dnnl_primitive_create", primitive_create) && get("dnnl_primitive_destroy", primitive_destroy) &&
-          get("dnnl_primitive_desc_destroy", pd_destroy) && get("dnnl_primitive_execute", execute) && get("dnnl_primitive_desc_query_md", query_md) && get("dnnl_memory_desc_equal", md_equal) &&
-          get("dnnl_reorder_primitive_desc_create", reorder);
-    if (major == 2) {
-      all = all && get("dnnl_memory_desc_init_by_strides", md_init_strides) && get("dnnl_memory_desc_init_by_tag", md_init_tag) && get("dnnl_primitive_desc_create", pd_create) &&
-            get("dnnl_matmul_desc_init", matmul_init) && get("dnnl_dilated_convolution_forward_desc_init", convolution_init) && get("dnnl_pooling_v2_forward_desc_init", pooling_init) &&
-            get("dnnl_softmax_v2_forward_desc_init", softmax_init) && get("dnnl_layer_normalization_forward_desc_init", norm_init);
-    } else {
-      all = all && major == 3 && get("dnnl_memory_desc_create_with_strides", md_create_strides) && get("dnnl_memory_desc_create_with_tag", md_create_tag) &&
-            get("dnnl_memory_desc_destroy", md_destroy) && get("dnnl_matmul_primitive_desc_create", matmul) && get("dnnl_convolution_forward_primitive_desc_create", convolution) &&
-            get("dnnl_pooling_forward_primitive_desc_create", pooling) && get("dnnl_softmax_forward_primitive_desc_create", softmax) &&
-            get("dnnl_layer_normalization_forward_primitive_desc_create", norm);
-    }
-    usable = all && engine_create(&engine, 1, 0) == 0 && stream_create(&stream, engine, 1) == 0;
-  }
-};
-
-const OneDnn& dnn() {
-  static const OneDnn one;
-  return one;
-}
-
-void check(Status status, const char* what) {
-  if (status == 1) throw Error("out-of-memory", std::string("oneDNN has no memory for ") + what + ".");
-  if (status == 3) throw Error("unsupported", std::string("oneDNN does not implement ") + what + " in this form");
-  if (status != 0) throw Error("kernel-failed", std::string("oneDNN failed at ") + what, "status " + std::to_string(status));
-}
-
-class Descriptor {
- public:
-  // Row-major, or with these strides; `any`: in whatever layout the primitive prefers.
-  Descriptor(int type, const std::vector<int64_t>& dims, const std::vector<int64_t>& given = {}, bool any = false) {
-    Dims d{}, strides{};
-    std::copy(dims.begin(), dims.end(), d.begin());
-    const int n = static_cast<int>(dims.size());
-    int64_t stride = 1;
-    for (int i = n - 1; i >= 0; i--) {
-      const auto at = static_cast<size_t>(i);
-      strides[at] = given.empty() ? stride : given[at];
-      stride *= std::max<int64_t>(dims[at], 1);
-    }
-    if (dnn().major == 2) check(any ? dnn().md_init_tag(place_.data(), n, d.data(), type, TAG_ANY) : dnn().md_init_strides(place_.data(), n, d.data(), type, strides.data()), "a tensor");
-    else check(any ? dnn().md_create_tag(&made_, n, d.data(), type, TAG_ANY) : dnn().md_create_strides(&made_, n, d.data(), type, strides.data()), "a tensor");
-  }
-  ~Descriptor() {
-    if (made_) dnn().md_destroy(made_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Md get() const { return made_ ? made_ : place_.data(); }
-
- private:
-  MdStruct place_{};
-  void* made_ = nullptr;
-};
-
-// A tensor of the case as a primitive takes it: `index` of the inputs, or the output.
+// A tensor of the case as a primitive takes it: `index` of the inputs, or of the outputs.
 struct Operand {
   int arg, query, index;
+  bool output;
   std::unique_ptr<Descriptor> plain;
 };
 
 class DnnCalls final : public Calls {
  public:
-  explicit DnnCalls(const CaseSpec& spec) : threads_(spec.threads), type_(spec.dtype == Dtype::bf16 ? TYPE_BF16 : TYPE_F32) {
+  explicit DnnCalls(const CaseSpec& spec) : threads_(spec.threads) {
     dnn().set_threads(threads_);
     try {
       describe(spec);
@@ -163,8 +38,16 @@ class DnnCalls final : public Calls {
     for (const Tensors& set : sets) {
       Steps steps;
       for (const Operand& operand : operands_) {
-        const bool out = operand.arg == DST;
-        const Handle plain = memory(operand.plain->get(), out ? set.outputs()[0] : set.inputs()[static_cast<size_t>(operand.index)]);
+        const bool out = operand.output;
+        const Handle plain = memory(operand.plain->get(), (out ? set.outputs() : set.inputs())[static_cast<size_t>(operand.index)]);
+        if (operand.arg == VARIANCE && out) {
+          // The operation asks for 1 / sqrt(variance + eps), which two more calls make.
+          const Handle variance = memory(operand.plain->get(), ALLOCATE);
+          steps.main.push_back({VARIANCE, variance});
+          steps.after.push_back({add_eps_, {Argument{SRC, variance}, Argument{DST, variance}}});
+          steps.after.push_back({reciprocal_root_, {Argument{SRC, variance}, Argument{DST, plain}}});
+          continue;
+        }
         const Md wanted = operand.query ? dnn().query_md(pd_, operand.query, 0) : nullptr;
         if (!wanted || dnn().md_equal(wanted, operand.plain->get())) {
           steps.main.push_back({operand.arg, plain});
@@ -190,20 +73,21 @@ class DnnCalls final : public Calls {
     dnn().set_threads(threads_);
     const Steps& steps = steps_[set];
     for (int i = 0; i < count; i++) {
-      for (const Reorder& step : steps.before) check(dnn().execute(step.primitive, dnn().stream, 2, step.arguments.data()), "a reorder");
+      for (const Step& step : steps.before) check(dnn().execute(step.primitive, dnn().stream, 2, step.arguments.data()), "a call");
       check(dnn().execute(primitive_, dnn().stream, static_cast<int>(steps.main.size()), steps.main.data()), "a call");
-      for (const Reorder& step : steps.after) check(dnn().execute(step.primitive, dnn().stream, 2, step.arguments.data()), "a reorder");
+      for (const Step& step : steps.after) check(dnn().execute(step.primitive, dnn().stream, 2, step.arguments.data()), "a call");
       check(dnn().stream_wait(dnn().stream), "a call");
     }
   }
 
  private:
-  struct Reorder {
+  // A reorder, or an element-wise operation.
+  struct Step {
     Handle primitive;
     std::array<Argument, 2> arguments;
   };
   struct Steps {
-    std::vector<Reorder> before, after;
+    std::vector<Step> before, after;
     std::vector<Argument> main;
   };
 
@@ -221,8 +105,9 @@ class DnnCalls final : public Calls {
     if (pd_) dnn().pd_destroy(pd_);
   }
 
-  void operand(int arg, int query, int index, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides = {}, int type = 0) {
-    operands_.push_back({arg, query, index, std::make_unique<Descriptor>(type ? type : type_, dims, strides)});
+  void operand(int arg, int query, int index, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides = {}) { add(arg, query, index, arg == DST, dims, strides); }
+  void add(int arg, int query, int index, bool output, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides = {}) {
+    operands_.push_back({arg, query, index, output, std::make_unique<Descriptor>(dims, strides)});
   }
   Md plain(size_t i) const { return operands_[i].plain->get(); }
   // Makes pd_ with `initialise(desc)` of version 2 or `create(pd)` of version 3.
@@ -238,20 +123,65 @@ class DnnCalls final : public Calls {
     const std::vector<int64_t>& d = spec.dims;
     if (spec.op == "matmul") return describe_matmul(d);
     if (spec.op.starts_with("conv")) return describe_convolution(d, spec.op[4] - '0');
+    if (spec.op == "batch_norm") return describe_batch_norm(d, static_cast<float>(spec.scalars[0]));
+    if (spec.op == "group_norm") return describe_group_norm(d, static_cast<float>(spec.scalars[0]));
     if (spec.op.find("_pool") != std::string::npos) return describe_pooling(d, spec.op.ends_with("1d"), spec.op.starts_with("max"));
     operand(SRC, 0, 0, {d[0], d[1]});
     operand(DST, 0, 0, {d[0], d[1]});
     if (spec.op == "layer_norm") {
       const auto eps = static_cast<float>(spec.scalars[0]);
-      make("layer_norm", [&](void* op) { return dnn().norm_init(op, FORWARD, plain(0), nullptr, eps, 8 | 16); },
-           [&](Handle* pd) { return dnn().norm(pd, dnn().engine, FORWARD, plain(0), plain(1), nullptr, eps, 2 | 4, nullptr); });
-      operand(SCALE, 0, 1, {d[1]}, {}, TYPE_F32);
-      operand(SHIFT, 0, 2, {d[1]}, {}, TYPE_F32);
+      make("layer_norm", [&](void* op) { return dnn().norm_init(op, FORWARD, plain(0), nullptr, eps, dnn().scale_and_shift()); },
+           [&](Handle* pd) { return dnn().norm(pd, dnn().engine, FORWARD, plain(0), plain(1), nullptr, eps, dnn().scale_and_shift(), nullptr); });
+      operand(SCALE, 0, 1, {d[1]});
+      operand(SHIFT, 0, 2, {d[1]});
       return;
     }
     const int algorithm = spec.op == "softmax" ? SOFTMAX : LOG_SOFTMAX;
     make("softmax", [&](void* op) { return dnn().softmax_init(op, FORWARD, algorithm, plain(0), plain(1), 1); },
          [&](Handle* pd) { return dnn().softmax(pd, dnn().engine, FORWARD, algorithm, plain(0), plain(1), 1, nullptr); });
+  }
+
+  void describe_batch_norm(const std::vector<int64_t>& d, float eps) {
+    const bool training = d[3] != 0;
+    const std::vector<int64_t> x{d[0], d[1], d[2], 1}, channels{d[1]};  // of three dims only the reference kernel takes them
+    const int kind = training ? TRAINING : FORWARD;
+    const unsigned flags = dnn().scale_and_shift() | (training ? 0 : GLOBAL_STATISTICS);
+    operand(SRC, 0, 0, x);
+    operand(DST, 0, 0, x);
+    make("batch_norm", [&](void* op) { return dnn().batch_norm_init(op, kind, plain(0), eps, flags); },
+         [&](Handle* pd) { return dnn().batch_norm(pd, dnn().engine, kind, plain(0), plain(1), eps, flags, nullptr); });
+    operand(SCALE, 0, 1, channels);
+    operand(SHIFT, 0, 2, channels);
+    add(MEAN, 0, training ? 1 : 3, training, channels);
+    add(VARIANCE, 0, training ? 2 : 4, training, channels);
+    if (!training) return;
+    add_eps_ = elementwise(dnn().linear(), channels, 1, eps);
+    reciprocal_root_ = elementwise(dnn().power(), channels, 1, -0.5f);
+  }
+
+  // A primitive for tensors of these dims: alpha x + beta, or alpha x^beta.
+  Handle elementwise(int algorithm, const std::vector<int64_t>& dims, float alpha, float beta) {
+    const Descriptor x(dims);
+    const Handle norm = pd_;
+    make("an element-wise operation", [&](void* op) { return dnn().eltwise_init(op, FORWARD, algorithm, x.get(), alpha, beta); },
+         [&](Handle* pd) { return dnn().eltwise(pd, dnn().engine, FORWARD, algorithm, x.get(), x.get(), alpha, beta, nullptr); });
+    Handle made = nullptr;
+    const Status status = dnn().primitive_create(&made, pd_);
+    dnn().pd_destroy(pd_);
+    pd_ = norm;
+    check(status, "an element-wise operation");
+    primitives_.push_back(made);
+    return made;
+  }
+
+  void describe_group_norm(const std::vector<int64_t>& d, float eps) {
+    const std::vector<int64_t> x{d[0], d[1], d[2]};
+    operand(SRC, 0, 0, x);
+    operand(DST, 0, 0, x);
+    make("group_norm", [](void*) { return Status{3}; },
+         [&](Handle* pd) { return dnn().group_norm(pd, dnn().engine, FORWARD, plain(0), plain(1), d[3], eps, dnn().scale_and_shift(), nullptr); });
+    operand(SCALE, 0, 1, {d[1]});
+    operand(SHIFT, 0, 2, {d[1]});
   }
 
   void describe_matmul(const std::vector<int64_t>& d) {
@@ -290,7 +220,7 @@ class DnnCalls final : public Calls {
     operand(SRC, QUERY_SRC, 0, src);
     operand(WEIGHTS, QUERY_WEIGHTS, 1, weights);
     operand(DST, QUERY_DST, 0, dst);
-    const Descriptor any_src(type_, src, {}, true), any_weights(type_, weights, {}, true), any_dst(type_, dst, {}, true);
+    const Descriptor any_src(src, {}, true), any_weights(weights, {}, true), any_dst(dst, {}, true);
     make("a convolution",
          [&](void* op) { return dnn().convolution_init(op, FORWARD, CONVOLUTION_DIRECT, any_src.get(), any_weights.get(), nullptr, any_dst.get(), strides.data(), dilates.data(), left.data(), right.data()); },
          [&](Handle* pd) {
@@ -317,9 +247,9 @@ class DnnCalls final : public Calls {
          [&](Handle* pd) { return dnn().pooling(pd, dnn().engine, FORWARD, algorithm, plain(0), plain(1), strides.data(), kernels.data(), dilates.data(), left.data(), right.data(), nullptr); });
   }
 
-  const int threads_, type_;
+  const int threads_;
   std::vector<Operand> operands_;
-  Handle pd_ = nullptr, primitive_ = nullptr;
+  Handle pd_ = nullptr, primitive_ = nullptr, add_eps_ = nullptr, reciprocal_root_ = nullptr;
   std::vector<Handle> memories_, primitives_;
   std::vector<Steps> steps_;  // one for each set
 };
@@ -337,7 +267,8 @@ ImplInfo onednn_impl() {
   } else {
     impl.reason = dnn().library.found() ? "The oneDNN found here is not one of versions 2.6 to 3 built with OpenMP; Debian and Ubuntu: apt install libdnnl3" : "oneDNN is not installed; Debian and Ubuntu: apt install libdnnl3 (Debian 12: libdnnl2)";
   }
-  for (const char* op : {"matmul", "conv1d", "conv2d", "conv3d", "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "softmax", "log_softmax", "layer_norm"}) impl.kernels.push_back({op, {Dtype::f32}});
+  for (const char* op : {"matmul", "conv1d", "conv2d", "conv3d", "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "softmax", "log_softmax", "layer_norm", "batch_norm"}) impl.kernels.push_back({op, {Dtype::f32}});
+  if (dnn().group_norm) impl.kernels.push_back({"group_norm", {Dtype::f32}});
   return impl;
 }
 
