@@ -28,10 +28,10 @@ uint32_t bf16_bits(float x) { return cpu::to_bf16(x); }
 float from_bf16(uint32_t bits) { return std::bit_cast<float>(bits << 16); }
 
 std::vector<std::byte> stored(const Format& f, const std::vector<float>& values) {
-  std::vector<std::byte> place((values.size() + 1) * f.bytes);
+  std::vector<std::byte> place(f.unit + values.size() * f.bytes);
   for (size_t i = 0; i < values.size(); i++) {
     const uint32_t bits = f.bits(values[i]);
-    std::memcpy(place.data() + (i + 1) * f.bytes, &bits, f.bytes);
+    std::memcpy(place.data() + f.unit + i * f.bytes, &bits, f.bytes);
   }
   return place;
 }
@@ -41,10 +41,10 @@ std::vector<std::byte> stored(const Format& f, const std::vector<float>& values)
 const std::vector<Format>& formats() {
   constexpr float BF16_LARGEST = 0x1.fep127f;
   static const std::vector<Format> all{
-      {"f32", 4, [](const cpu::Kernel& k) { return k.run.f32; }, [](float x) { return std::bit_cast<uint32_t>(x); }, [](uint32_t bits) { return std::bit_cast<float>(bits); }, FLT_MAX, FLT_MIN, 1e-40f, 1e-30f, 0},
-      {"f16", 2, [](const cpu::Kernel& k) { return k.run.f16; }, [](float x) { return static_cast<uint32_t>(cpu::to_f16(x)); }, from_f16, 65504, 0x1p-14f, 0x1p-20f, 0x1p-11f, 0x1p-10},
-      {"bf16", 2, [](const cpu::Kernel& k) { return k.run.bf16; }, bf16_bits, from_bf16, BF16_LARGEST, FLT_MIN, 1e-40f, 1e-30f, 0x1p-8},
-      {"bf16 of pairs", 2, [](const cpu::Kernel& k) { return cpu::multiplies_bf16_pairs() ? k.run.bf16_pairs : nullptr; }, bf16_bits, from_bf16, BF16_LARGEST, FLT_MIN, 1e-40f, 1e-30f, 0x1p-8},
+      {"f32", 4, 4, [](const cpu::Kernel& k) { return k.run.f32; }, [](float x) { return std::bit_cast<uint32_t>(x); }, [](uint32_t bits) { return std::bit_cast<float>(bits); }, FLT_MAX, FLT_MIN, 1e-40f, 1e-30f, 0},
+      {"f16", 2, 2, [](const cpu::Kernel& k) { return k.run.f16; }, [](float x) { return static_cast<uint32_t>(cpu::to_f16(x)); }, from_f16, 65504, 0x1p-14f, 0x1p-20f, 0x1p-11f, 0x1p-10},
+      {"bf16", 2, 2, [](const cpu::Kernel& k) { return k.run.bf16; }, bf16_bits, from_bf16, BF16_LARGEST, FLT_MIN, 1e-40f, 1e-30f, 0x1p-8},
+      {"bf16 of pairs", 2, 4, [](const cpu::Kernel& k) { return cpu::multiplies_bf16_pairs() ? k.run.bf16_pairs : nullptr; }, bf16_bits, from_bf16, BF16_LARGEST, FLT_MIN, 1e-40f, 1e-30f, 0x1p-8},
   };
   return all;
 }
@@ -54,10 +54,10 @@ void call(const cpu::Kernel& kernel, const Format& f, const std::vector<std::vec
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   places.reserve(in.size() + out.size());
-  for (const std::vector<float>& values : in) inputs.push_back(places.emplace_back(stored(f, values)).data() + f.bytes);
+  for (const std::vector<float>& values : in) inputs.push_back(places.emplace_back(stored(f, values)).data() + f.unit);
   for (const Output& one : out) {
-    const size_t bytes = one.places ? sizeof(int32_t) : f.bytes;
-    outputs.push_back(places.emplace_back((one.values.size() + 1) * bytes).data() + bytes);
+    const size_t bytes = one.places ? sizeof(int32_t) : f.bytes, unit = one.places ? bytes : f.unit;
+    outputs.push_back(places.emplace_back(unit + one.values.size() * bytes).data() + unit);
   }
   std::thread([&] {
     cpu::denormals_off();

@@ -11,7 +11,7 @@ namespace opscope {
 // A dtype of floats, and the way a kernel computes in it.
 struct Format {
   const char* name;
-  size_t bytes;
+  size_t bytes, unit;  // of an element, and of what a kernel may read at once: tensors are aligned to that alone
   cpu::Run (*run)(const cpu::Kernel&);  // null: not here
   uint32_t (*bits)(float);              // rounded to nearest even
   float (*number)(uint32_t);
@@ -28,7 +28,7 @@ struct Output {
   bool places = false;  // i32
 };
 
-// One call by one thread, as the team makes it. Every tensor starts one element off the alignment of a vector, and ends where its memory ends.
+// One call by one thread, as the team makes it. Every tensor starts one unit off the alignment of a vector, and ends where its memory ends.
 void call(const cpu::Kernel& kernel, const Format& format, const std::vector<std::vector<float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars = nullptr);
 
 // Prints the first fault of a kernel. Returns how many there are.
