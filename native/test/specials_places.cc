@@ -173,6 +173,7 @@ int check_convolutions(const cpu::Entry& entry, const Format& f) {
   convolution(entry, f, 1, 20, 17, 7, 7, 3, 1, faults);
   convolution(entry, f, 2, 33, 20, 5, 37, 1, 0, faults);
   convolution(entry, f, 18, 5, 9, 3, 4, 2, 1, faults);
+  convolution(entry, f, 1, 40, 17, 3, 2, 3, 1, faults);
   convolution(entry, f, 1, 1, 1, 6, 70, 5, 2, faults);
   return faults.count();
 }

@@ -4,6 +4,7 @@
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix.
+#include "simd/few_outputs.h"
 #include "simd/few_terms.h"
 #include "simd/image_columns.h"
 #include "simd/parts.h"
@@ -19,6 +20,7 @@ struct AsStored {
   static constexpr bool PAIRS = false;
   static bool packs_windows(const Geometry&) { return false; }
   using Element = T;
+  using Term = T;  // of dot products
   using Rows = OneChannel<T>;
   static Geometry units(const Geometry& g) { return g; }
   static T* output(T* out) { return out; }
@@ -36,6 +38,7 @@ struct InPairs {
   static bool packs_windows(const Geometry&) { return false; }
   static constexpr bool PAIRS = true;
   using Element = float;
+  using Term = PairedBF16;
   using Rows = TwoChannels;
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static Geometry units(const Geometry& g) {
@@ -191,6 +194,10 @@ bool by_image_columns(const Geometry& whole) {
   return F::PAIRS ? ImageColumns(whole).pays_beside_pairs() : ImageColumns(whole).pays();
 }
 
+// Not where tiles of bf16 multiply.
+template <class F>
+bool by_few_outputs(const Geometry& whole) { return !F::TILES && FewOutputs(whole).pays(); }
+
 template <class T>
 void run_zero(const Call& c, const Geometry& g) {
   const Range mine = part(g.batch * g.filters * g.out_plane(), LINE, c.thread, c.threads);
@@ -202,6 +209,7 @@ void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_nothing()) return run_zero<T>(call, whole);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
+  if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
   if (by_image_columns<F>(whole)) return run_image_columns<T>(call, whole);
   if (const Products p = whole.products(); whole.volume() == 1 && whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
@@ -244,6 +252,7 @@ template <class F>
 size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
   if (whole.meets_nothing()) return 0;
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
+  if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   size_t most = 0;
   const auto add = [&](const Geometry& slice) {

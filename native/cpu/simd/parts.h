@@ -186,13 +186,16 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : p.plane;
     const bool joined = cells == columns && columns == g.height.output_step && step == 1;
     const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
-    for (int64_t n = 0; n < planes; n++) {
-      T* const out = output_of(n);
+    // The depths of a filter follow one another, as in the output.
+    for (int64_t i = 0; i < images; i++) {
+      T* const out = output_of(i);
       for (int64_t f = own.begin; f < own.end; f++) {
-        const float* const from = sums + f * stride + n * plane;
-        T* const to = out + f * g.stored_plane;
-        for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
-        for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
+        const float* from = sums + f * stride + i * plane;
+        T* to = out + f * g.stored_plane;
+        for (int64_t n = i; n < planes; n += images, from += images * plane, to += g.depth.output_step) {
+          for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
+          for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
+        }
       }
     }
   }
