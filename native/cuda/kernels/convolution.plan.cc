@@ -296,10 +296,8 @@ void plan(Planner& p) {
     if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
   }
   if (conv_unfolds(whole) && !problem.shape.depthwise) {
-    // Of short sums, which alone are copied out in f32, tiles take up to twice what their model says.
-    constexpr double tiles_promise = 1.15;
     const Problem unfolded = problem_of(p, conv_unfolded(whole), false);
-    if (conv_takes_unfolded(unfolded.choice.kind, unfolded.shape) && conv_unfold_pays(problem.choice.cost * (problem.choice.kind == ConvKind::tiles ? tiles_promise : 1), unfolded.choice.cost, whole, problem.shape.element_bytes)) return plan_kind(p, {plan_unfold(p, whole), p.input(1)}, unfolded);
+    if (conv_takes_unfolded(problem.choice.kind, unfolded.choice.kind, unfolded.shape) && conv_unfold_pays(problem.choice.cost, unfolded.choice.cost, whole, problem.shape.element_bytes)) return plan_kind(p, {plan_unfold(p, whole), p.input(1)}, unfolded);
   }
   plan_kind(p, {p.input(0), p.input(1)}, problem);
 }

@@ -232,10 +232,10 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   return best;
 }
 
-// Kernels for which windows are copied out first: products of 16 bits, and those of f32 that have all of a short sum in a block.
-inline bool conv_takes_unfolded(ConvKind kind, const ConvShape& c) {
+// Kernels for which windows are copied out first, instead of the one that takes the `whole`: products of 16 bits, and in the place of tiles those of f32 that have all of a short sum in a block.
+inline bool conv_takes_unfolded(ConvKind whole, ConvKind kind, const ConvShape& c) {
   if (c.element_bytes == 2) return kind == ConvKind::product || kind == ConvKind::thin;
-  return kind == ConvKind::product && conv_slab_cost(132, c, c.columns / c.plane * c.groups, c.filters, c.plane) > 0;
+  return whole == ConvKind::tiles && kind == ConvKind::product && conv_slab_cost(132, c, c.columns / c.plane * c.groups, c.filters, c.plane) > 0;
 }
 
 inline ConvKind conv_kind(int sm_count, const ConvShape& c) { return conv_choice(sm_count, c).kind; }
