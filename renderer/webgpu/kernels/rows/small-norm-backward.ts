@@ -1,6 +1,6 @@
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
 import { entry, header, step, storage, THREADS, uniformAt, working } from '../../wgsl/header'
-import { exchange, planRows, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
+import { EXCHANGE, planRows, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
 
 /** Elements up to which further dispatches cost more than what they do: everything is read twice. */
@@ -12,10 +12,6 @@ const WIDE = 32
 const NARROW_BYTES = 32
 const WANTED_TOKENS = 4
 const MOST_TOKENS = 8
-/** Vectors of a row that a thread keeps of each tensor: those of longer rows are read twice. */
-const MOST_HELD = 4
-/** Tokens that a thread reads together. */
-const AT_ONCE = 4
 /** Tokens of a uniform, and pieces of the tokens whose sums a workgroup joins. */
 const MOST_UNIFORM = 16_384
 const MOST_PIECES = 128
@@ -36,28 +32,8 @@ export function smallNormBackward(shape: KernelShape, layer: boolean): Program |
   const perPiece = Math.ceil(tokens / pieces)
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vf] = [storage(dtype, width), working(width)]
-  const reduced = layer ? 'vec2<f32>' : 'f32'
   const uniform = layer ? { uniform: Math.ceil(tokens / 4) } : {}
-  const numbers = (count: number) => Array.from({ length: count }, (_, k) => k)
-  const rstd = (row: string) => (layer ? uniformAt('rstd_of', row) : `rstd_of[${row}]`)
-  /** An element of the gradient and its h, under names that end with `k`: all reads of a thread are on their way together. */
-  const loads = (k: string | number, at: string, row: string) => `let grad${k} = ${vf}(grad_in[${at}]); let h${k} = h_of(${row}, ${at});`
-  const normed = `fn h_of(row: u32, at: u32) -> ${vf} { return (${vf}(x_in[at])${layer ? ` - ${uniformAt('mean_of', 'row')}` : ''}) * ${rstd('row')}; }\n`
-  const held = Math.ceil(vectors / lanes)
-  const kept = held <= MOST_HELD
-  const each = (text: (k: number) => string) => numbers(held).map((k) => `    ${text(k)}`).join('\n')
-  const added = `    for (var i = l; i < vectors; i += ${lanes}u) { ${loads('', 'base + i', 'row')} let g = grad * ${vf}(weight_in[i]); sum += g * h; plain_sum += g; }`
-  const addedHeld = `${each((k) => `let i${k} = min(l + ${k * lanes}u, vectors - 1u); let has${k} = l + ${k * lanes}u < vectors; ${loads(k, `base + i${k}`, 'row')} let g${k} = grad${k} * ${vf}(weight_in[i${k}]);`)}
-${each((k) => `if (has${k}) { sum += g${k} * h${k}; plain_sum += g${k}; }`)}`
-  const dx = (g: string, h: string) => `${type}(${rstd('row')} * (${g} - plain - ${h} * along))`
-  const stored = kept
-    ? each((k) => `if (has${k} && wanted < tokens) { out[base + i${k}] = ${dx(`g${k}`, `h${k}`)}; }`)
-    : `    if (wanted < tokens) {
-      for (var i = l; i < vectors; i += ${lanes}u) { ${loads('', 'base + i', 'row')} out[base + i] = ${dx(`grad * ${vf}(weight_in[i])`, 'h')}; }
-    }`
-  const together = numbers(Math.min(AT_ONCE, Math.ceil(perPiece / high)))
-  const summed = together.map((t) => `      let row${t} = min(t + ${t * high}u, tokens - 1u); ${loads(t, `row${t} * vectors + at`, `row${t}`)}`).join('\n')
-  const counted = together.map((t) => `      if (t + ${t * high}u < end) { sum += grad${t} * h${t}; plain_sum += grad${t}; }`).join('\n')
+  const loads = (at: string) => `let grad = ${vf}(grad_in[${at}]); let rstd = ${layer ? uniformAt('rstd_of', 'row') : 'rstd_of[row]'}; let h = ${layer ? `(${vf}(x_in[${at}]) - ${uniformAt('mean_of', 'row')})` : `${vf}(x_in[${at}])`} * rstd;`
   const bindings = [
     { name: 'grad_in', type }, { name: 'x_in', type }, { name: 'weight_in', type }, ...(layer ? [{ name: 'mean_of', type: 'f32', ...uniform }] : []), { name: 'rstd_of', type: 'f32', ...uniform },
     { name: 'out', type, write: true }, { name: 'dweight', type, write: true }, ...(layer ? [{ name: 'dbias', type, write: true }] : []), ...(pieces > 1 ? [ARRIVALS] : []),
@@ -67,11 +43,11 @@ ${each((k) => `if (has${k}) { sum += g${k} * h${k}; plain_sum += g${k}; }`)}`
     const by = left % 4 === 0 ? 4 : 2
     left /= by
     const join = (rows: string) => `${rows}[lane] = ${by === 4 ? `(${rows}[lane] + ${rows}[lane + ${left * wide}u]) + (${rows}[lane + ${2 * left * wide}u] + ${rows}[lane + ${3 * left * wide}u])` : `${rows}[lane] + ${rows}[lane + ${left * wide}u]`};`
-    joins.push(`    if (lane < ${left * wide}u) { ${join('rows')}${layer ? ` ${join('plains')}` : ''} }\n    workgroupBarrier();`)
+    joins.push(`    if (lane < ${left * wide}u) { ${join('rows')}${layer ? ` ${join('plain_rows')}` : ''} }\n    workgroupBarrier();`)
   }
-  const written = `if (lane < ${wide}u && column < vectors) { dweight[column] = ${type}(rows[lane]);${layer ? ` dbias[column] = ${type}(plains[lane]);` : ''} }`
+  const written = `if (lane < ${wide}u && column < vectors) { dweight[column] = ${type}(rows[lane]);${layer ? ` dbias[column] = ${type}(plain_rows[lane]);` : ''} }`
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
-  const words = [...sides.map((side) => ['sum', 'rows', side] as const), ...(layer ? sides.map((side) => ['plain_sum', 'plains', side] as const) : [])]
+  const words = [...sides.map((side) => ['sum', 'rows', side] as const), ...(layer ? sides.map((side) => ['plain_sum', 'plain_rows', side] as const) : [])]
   const joined = `    let places = column * ${pieces * words.length}u;
     if (lane < ${wide}u && column < vectors) {
 ${words.map(([, rows, side], j) => `      leave(places + piece * ${words.length}u + ${j}u, ${rows}[lane]${side});`).join('\n')}
@@ -83,12 +59,13 @@ ${words.map(([, rows, side], j) => `      leave(places + piece * ${words.length}
 ${eachArrival(`lane / ${wide}u`, `${pieces}u`, `${high}u`, (i, j) => `places + (${i}) * ${words.length}u + ${j}u`, (value, j) => `${words[j]![0]}${words[j]![2]} += ${value};`, { words: words.length })}
       }
       rows[lane] = sum;
-${layer ? '      plains[lane] = plain_sum;\n' : ''}      workgroupBarrier();
+${layer ? '      plain_rows[lane] = plain_sum;\n' : ''}      workgroupBarrier();
 ${joins.join('\n')}
       ${written}
     }`
-  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${exchange(THREADS, reduced)}${normed}var<workgroup> rows: array<${vf}, ${THREADS}>;
-${layer ? `var<workgroup> plains: array<${vf}, ${THREADS}>;\n` : ''}${pieces > 1 ? ARRIVAL_FUNCTIONS : ''}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups, reduced)}
+  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}
+var<workgroup> rows: array<${vf}, ${THREADS}>;
+${layer ? `var<workgroup> plain_rows: array<${vf}, ${THREADS}>;\n` : ''}${pieces > 1 ? ARRIVAL_FUNCTIONS : ''}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
 ${entry(`  let tokens = dim(0u);
   let vectors = dim(1u);
   var sum = ${vf}(0.0);
@@ -97,22 +74,21 @@ ${entry(`  let tokens = dim(0u);
     let l = lane % ${lanes}u;
     let wanted = group * ${rowsPerGroup}u + lane / ${lanes}u;
     let row = min(wanted, tokens - 1u);
-    let base = row * vectors;
-${kept ? addedHeld : added}
-${layer ? `    let both = reduce_sum(vec2<f32>(${sumOf('sum', width)}, ${sumOf('plain_sum', width)}), lane) / f32(dim(2u)); let along = both.x; let plain = both.y;` : `    let along = reduce_sum(${sumOf('sum', width)}, lane) / f32(dim(2u)); let plain = 0.0;`}
-${stored}
+    for (var i = l; i < vectors; i += ${lanes}u) { ${loads('row * vectors + i')} let g = grad * ${vf}(weight_in[i]); sum += g * h; plain_sum += g; }
+    let along = reduce_sum(${sumOf('sum', width)}, lane) / f32(dim(2u));
+${layer ? `    let plain = reduce_sum(${sumOf('plain_sum', width)}, lane) / f32(dim(2u));` : '    let plain = 0.0;'}
+    if (wanted < tokens) {
+      for (var i = l; i < vectors; i += ${lanes}u) { ${loads('row * vectors + i')} out[row * vectors + i] = ${type}(rstd * (grad * ${vf}(weight_in[i]) - plain - h * along)); }
+    }
   } else {
     let block = (group - dim(3u)) % dim(4u);
     let piece = (group - dim(3u)) / dim(4u);
     let column = block * ${wide}u + lane % ${wide}u;
-${pieces > 1 ? `    if (piece >= ${pieces}u) { return; }\n` : ''}    let at = min(column, vectors - 1u);
-    let end = select(0u, min(tokens, (piece + 1u) * ${perPiece}u), column < vectors);
-    for (var t = piece * ${perPiece}u + lane / ${wide}u; t < end; t += ${together.length * high}u) {
-${summed}
-${counted}
+${pieces > 1 ? `    if (piece >= ${pieces}u) { return; }\n` : ''}    if (column < vectors) {
+      for (var row = piece * ${perPiece}u + lane / ${wide}u; row < min(tokens, (piece + 1u) * ${perPiece}u); row += ${high}u) { ${loads('row * vectors + column')} sum += grad * h; plain_sum += grad; }
     }
     rows[lane] = sum;
-${layer ? '    plains[lane] = plain_sum;\n' : ''}    workgroupBarrier();
+${layer ? '    plain_rows[lane] = plain_sum;\n' : ''}    workgroupBarrier();
 ${joins.join('\n')}
 ${pieces > 1 ? joined : `    ${written}`}
   }`)}`
