@@ -24,15 +24,19 @@ namespace opscope::cuda {
 namespace {
 
 std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
+  // Each dim is up to 2^40 (check_shape): products of two and more could overflow.
+  const auto together = [](std::initializer_list<int64_t> all) {
+    double product = 1;
+    for (const int64_t one : all) product *= static_cast<double>(one);
+    return product;
+  };
   const int64_t groups = d[3], stride = d[4], dilation = d[5];
   bool sensible = groups >= 1 && groups <= std::min(d[1], d[2]) && d[1] % groups == 0 && d[2] % groups == 0 && stride >= 1 && dilation >= 1;
-  int64_t input = 1, kernel = 1, output = 1;
-  for (size_t axis = 6; axis < 18; axis += 4) {
-    sensible = sensible && d[axis] >= 1 && d[axis + 1] >= 1 && d[axis + 3] >= 1 && (d[axis + 3] - 1) * stride + dilation * (d[axis + 1] - 1) + 1 <= d[axis] + 2 * d[axis + 2];
-    input *= d[axis], kernel *= d[axis + 1], output *= d[axis + 3];
-  }
+  for (size_t axis = 6; axis < 18; axis += 4)
+    sensible = sensible && d[axis] >= 1 && d[axis + 1] >= 1 && d[axis + 3] >= 1 && together({d[axis + 3] - 1, stride}) + together({dilation, d[axis + 1] - 1}) + 1 <= static_cast<double>(d[axis] + 2 * d[axis + 2]);
+  sensible = sensible && std::max({together({d[0], d[1], d[6], d[10], d[14]}), together({d[2], d[1], d[7], d[11], d[15]}), together({d[0], d[2], d[9], d[13], d[17]})}) < 4e18;
   if (!sensible) return {in(0), in(0), out(0)};
-  return {in(d[0] * d[1] * input), in(d[2] * (d[1] / groups) * kernel), out(d[0] * d[2] * output)};
+  return {in(d[0] * d[1] * d[6] * d[10] * d[14]), in(d[2] * (d[1] / groups) * d[7] * d[11] * d[15]), out(d[0] * d[2] * d[9] * d[13] * d[17])};
 }
 
 // How many axes the kernels on tensor cores see, 0 where coordinates or elements exceed what they pack (convolution_mma.cu).
@@ -303,7 +307,7 @@ void plan(Planner& p) {
 }
 
 const bool registered = [] {
-  for (const char* op : {"conv1d", "conv2d", "conv3d"}) Register({op, real_dtypes, {18}, tensors, plan});
+  for (const char* op : {"conv1d", "conv2d", "conv3d"}) Register({op, real_dtypes, {18}, tensors, plan, 0, 0, true});
   return true;
 }();
 

@@ -39,7 +39,7 @@ void check_shape(const CaseSpec& spec, const OpKernels& op) {
     if (d < 0 || d > MAX_ELEMENTS) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
     product *= static_cast<double>(std::max<int64_t>(1, d));
   }
-  if (product > 4e18 && !op.has_strides) refuse("the dims multiply to more than 4e18");
+  if (product > 4e18 && !op.bounds_dims) refuse("the dims multiply to more than 4e18");
   const auto shapes = op.tensors(op, spec.dims);
   if (spec.tensors.size() != shapes.size()) refuse("expected " + std::to_string(shapes.size()) + " tensors, received " + std::to_string(spec.tensors.size()));
   for (size_t i = 0; i < shapes.size(); i++) {

@@ -150,8 +150,8 @@ struct OpKernels {
   size_t scalars = 0;
   // The place in its family's table of an op that comes from one.
   size_t row = 0;
-  // Dims that are no factors of a tensor's size, such as strides: their product means nothing.
-  bool has_strides = false;
+  // Whether `tensors` finds dims that are too large by itself: where they are no factors of one size, such as strides, their product means nothing.
+  bool bounds_dims = false;
 };
 
 // Throws Error "internal" when a case's dims, scalars and tensors do not fit together: nothing that came from outside may

@@ -78,6 +78,8 @@ void shapes() {
   expect(refusal(spec_of("copy", {6}, {in_of(6), in_of(6)})).find("should be out, is in") != std::string::npos, "an output that is none is refused");
   expect(refusal(spec_of("copy", {6}, {in_of(6), out_of(7)})).find("should have 6 elements, received 7") != std::string::npos, "sizes that do not fit together are refused");
   expect(refusal(spec_of("matmul", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 0, 0}, {in_of(1), in_of(1), out_of(1)})).find("4e18") != std::string::npos, "dims whose product overflows are refused");
+  const auto planes = [&](int64_t batch) { return refusal(spec_of("conv2d", {batch, 64, 64, 64, 1, 1, 1, 1, 0, 1, 257, 3, 1, 257, 255, 3, 1, 255}, {in_of(batch * 64 * 257 * 255), in_of(64 * 9), out_of(batch * 64 * 257 * 255)})); };
+  expect(planes(1031).empty() && !planes(int64_t{1} << 40).empty(), "a convolution's dims are no factors of one tensor: each tensor is bounded by itself");
 }
 
 void attentions() {
