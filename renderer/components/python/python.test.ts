@@ -31,6 +31,17 @@ it('one card for each Python, with devices, packages and the command that instal
   expect(cards[1]!.find('[aria-label="Copy the command that installs PyTorch"]').exists()).toBe(true)
 })
 
+it('says that none was found only once it has looked', async () => {
+  const { interpreter: _, ...placeholder } = mockPythons[0]!
+  api.emit('devices:changed', [...mockDevices.slice(0, 3), { ...placeholder, available: { ok: false, reason: 'no Python was found: install one' } }])
+  const wrapper = mount(PythonSection)
+  expect(wrapper.text()).toContain('no Python was found: install one')
+  useDevices().loading = true
+  await flushPromises()
+  expect(wrapper.text()).toContain('Looking for Python interpreters…')
+  expect(wrapper.text()).not.toContain('no Python was found')
+})
+
 it('chooses another beside the one in use, and looks again', async () => {
   const wrapper = mount(PythonSection)
   await wrapper.get('[aria-label="Measure with /usr/bin/python3"]').trigger('change')

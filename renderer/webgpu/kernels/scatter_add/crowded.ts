@@ -7,7 +7,7 @@ import type { Program, Step } from '../types'
 import { exactSums } from './exact'
 
 /** Sums that fit the 16 KiB of workgroup memory that every adapter has: of halves they have two words. */
-const cellsOf = (dtype: Dtype) => (dtype === 'f32' ? 4096 : 2048)
+export const cellsOf = (dtype: Dtype) => (dtype === 'f32' ? 4096 : 2048)
 /** Fewer columns of all rows at a time would leave reads of the sources scattered. */
 const FEWEST_COLUMNS = 8
 /** Ranges of rows, each of which reads all indices, and sources of each row that are worth one. */

@@ -1,10 +1,8 @@
 import type { Dtype } from '@core/case'
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
-import { joined } from './crowded'
+import { cellsOf, joined } from './crowded'
 
-/** f32 that fit the 16 KiB of workgroup memory that every adapter has. */
-const CELLS = 4096
 /** Threads that run in step, and those of a workgroup, and columns of a row, below which others are faster (an H100: 1,000,000 sources of 16 to 100 rows 185 us, by exchanges 129; 100,000 of 100 to 64 rows 85 and 97). */
 const IN_STEP = 32
 const LEAST_THREADS = 64
@@ -28,7 +26,7 @@ export interface OwnColumnsPlan {
 
 /** Undefined where rows leave a workgroup room for few threads, columns are few, or half of the threads would be idle. */
 export function planOwnColumns(rows: number, dim: number, indices: number): OwnColumnsPlan | undefined {
-  const most = Math.min(THREADS, Math.floor(CELLS / rows / IN_STEP) * IN_STEP)
+  const most = Math.min(THREADS, Math.floor(cellsOf('f32') / rows / IN_STEP) * IN_STEP)
   if (most < LEAST_THREADS || dim < LEAST_THREADS) return undefined
   const slabs = Math.ceil(dim / most)
   const columns = Math.ceil(dim / slabs)
