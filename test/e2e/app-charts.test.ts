@@ -262,7 +262,7 @@ describe('charts of a real session', () => {
     // The plot keeps its height, and the table the columns that answer.
     await expect.poll(async () => (await page.getByRole('tabpanel').boundingBox())!.height).toBeGreaterThanOrEqual(240)
     await expect.poll(() => grid(page).evaluate((table) => table.scrollWidth - table.clientWidth)).toBeLessThanOrEqual(1)
-    for (const id of ['op', 'shape', 'backend', 'median', 'speedup']) expect(await grid(page).locator(`[data-sort="${id}"]`).count()).toBe(1)
+    for (const id of ['op', 'shape', 'backend', 'median', 'speedup']) await expect.poll(() => grid(page).locator(`[data-sort="${id}"]`).count()).toBe(1)
     await page.setViewportSize({ width: 1440, height: 900 })
     expect(await cut()).toEqual([])
   })

@@ -51,7 +51,7 @@ it('what would disturb the run or take its session away is refused with the reas
   await page.getByText(/is being measured\. Stop the run first\. Nothing was deleted\./).waitFor()
   await page.getByRole('button', { name: /^Import/ }).first().click()
   await page.getByText(/reading files would disturb its measurements/).waitFor()
-  expect(await dataRows(sessions(page)).count()).toBe(1)
+  await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
 })
 
 it('stopped by closing, the run is offered at the next start and goes on from there', async () => {

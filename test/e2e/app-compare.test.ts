@@ -61,7 +61,7 @@ describe('a comparison of two sessions', () => {
     await page.getByRole('region', { name: 'Details of the comparison' }).getByText('Grades').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('region', { name: 'Speedups' }).getByRole('button', { name: 'Table', exact: true }).click()
-    expect(await page.getByTestId('chart-data').getByRole('row').count()).toBe(1 + 1 + 3)
+    await expect.poll(() => page.getByTestId('chart-data').getByRole('row').count()).toBe(1 + 1 + 3)
     await page.getByRole('region', { name: 'Speedups' }).getByRole('button', { name: 'Table', exact: true }).click()
   })
 

@@ -160,7 +160,7 @@ it('a file that was imported stands under Open recent, and opens the session it 
   await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items[1]!.click())
   await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
   await view(page, 'History')
-  expect(await dataRows(sessions(page)).count()).toBe(2)
+  await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
   expect(opened.pageErrors).toEqual([])
 })
 
@@ -202,6 +202,6 @@ it('Help, Licences lists the packages in the app, with their texts', async () =>
   const list = page.getByRole('list', { name: 'Packages' })
   await list.getByText('pinia', { exact: true }).click()
   await list.getByRole('listitem').filter({ has: page.getByText('pinia', { exact: true }) }).getByText(/Permission is hereby granted/).waitFor()
-  for (const name of ['echarts', 'zod', 'kysely', 'electron', '@photostructure/sqlite']) expect(await list.getByText(name, { exact: true }).count(), name).toBe(1)
+  for (const name of ['echarts', 'zod', 'kysely', 'electron', '@photostructure/sqlite']) await expect.poll(() => list.getByText(name, { exact: true }).count(), { message: name }).toBe(1)
   expect(opened.pageErrors).toEqual([])
 })

@@ -136,7 +136,7 @@ describe('import', () => {
     await page.getByRole('button', { name: 'Import…' }).click()
     const alert = messages(page).getByRole('alert').filter({ hasText: name })
     await alert.waitFor()
-    expect(await alert.count()).toBe(1)
+    await expect.poll(() => alert.count()).toBe(1)
     const said = await alert.getByRole('paragraph').innerText()
     expect(said).toMatch(place)
     expect(said.split(name)).toHaveLength(2)

@@ -67,10 +67,10 @@ describe('files of other tools', () => {
     await drop(join(folder, 'holiday.txt'))
     const alert = messages(page).getByRole('alert')
     await alert.waitFor()
-    expect(await alert.count()).toBe(1)
+    await expect.poll(() => alert.count()).toBe(1)
     expect(await alert.getByRole('paragraph').innerText()).toMatch(/^Import failed: holiday\.txt: not a format that can be read; expected one of: JSON, /)
     await alert.getByRole('button', { name: 'Dismiss' }).click()
-    expect(await dataRows(sessions(page)).count()).toBe(2)
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
   })
 
   it('of two dropped files the good one comes in and the bad one is named', async () => {
@@ -177,7 +177,7 @@ describe('files of other tools', () => {
       const shown = page.getByText('Opening large.jsonl').waitFor()
       await page.getByRole('button', { name: 'Open files…' }).first().click()
       await shown
-      expect(await page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(1)
+      await expect.poll(() => page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(1)
       const { shares, answered } = await watched
       expect(answered).toBeGreaterThan(5)
       expect(shares.filter((share) => share !== undefined)).toEqual(shares.filter((share) => share !== undefined).sort((a, b) => a! - b!))

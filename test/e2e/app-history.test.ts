@@ -115,7 +115,7 @@ describe('one case over all sessions', () => {
     expect(await page.getByTestId('case-verdict').innerText()).toBe('One change above 1.00 %.')
     await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
     const table = page.getByRole('table', { name: 'Sessions of this case' })
-    expect(await table.locator('tbody tr').count()).toBe(8)
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(8)
     const changed = await table.locator('tbody tr').filter({ hasText: 'slower' }).allInnerTexts()
     expect(changed).toHaveLength(1)
     expect(changed[0]).toMatch(/Night 5.*(9\.9|10\.\d).* % slower.*Driver: 560 → 570/s)

@@ -60,7 +60,7 @@ describe('the picker', () => {
   })
 
   it('shows sizes and attributes of the picked operations alone', async () => {
-    expect(await page.getByRole('textbox', { name: 'Vectors (elements)' }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('textbox', { name: 'Vectors (elements)' }).count()).toBe(1)
     expect(await page.getByRole('textbox', { name: /^Attention/ }).count()).toBe(0)
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('scaled_dot')
     await item('scaled_dot_product_attention').getByRole('checkbox').check()
@@ -84,7 +84,7 @@ describe('the picker', () => {
       })
     })
     expect(inSight).toEqual(['pick-dtypes', 'pick-modes', 'pick-backends', 'pick-preset'].map((id) => [id, true]))
-    expect(await page.locator('button.bg-accent').count()).toBe(1)
+    await expect.poll(() => page.locator('button.bg-accent').count()).toBe(1)
   })
 })
 

@@ -41,7 +41,7 @@ describe('an app that is killed in the middle of a sweep', () => {
     await view(page, 'History')
     await row.click()
     await page.getByRole('button', { name: 'More', exact: true }).click()
-    expect(await page.getByRole('button', { name: 'Resume', exact: true }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Resume', exact: true }).isEnabled()).toBe(true)
   })
 
   it('has every finished result at the next start, and completes the rest when asked', async () => {
@@ -61,10 +61,10 @@ describe('an app that is killed in the middle of a sweep', () => {
     expect(kept).toBeLessThan(8)
     await view(page, 'History')
     const row = dataRows(sessions(page)).filter({ hasText: 'interrupted' })
-    expect(await row.getByTitle(`interrupted after ${kept} of 8 cases`).count()).toBe(1)
+    await expect.poll(() => row.getByTitle(`interrupted after ${kept} of 8 cases`).count()).toBe(1)
     await row.click()
     await page.getByRole('button', { name: 'More', exact: true }).click()
-    expect(await page.getByRole('button', { name: 'Resume', exact: true }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Resume', exact: true }).isEnabled()).toBe(true)
     await page.keyboard.press('Escape')
     await row.dblclick()
     await expect.poll(() => rowCount(page)).toBe(kept)

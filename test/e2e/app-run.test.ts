@@ -85,7 +85,7 @@ describe('the run view, in the order of a first use', () => {
     expect(await runButton().isDisabled()).toBe(true)
     // Rows come while the run goes on.
     await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBeGreaterThan(0)
-    expect(await statusBar(page).getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
+    await expect.poll(() => statusBar(page).getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
     expect(await statusBar(page).getByRole('progressbar').getAttribute('aria-valuemax')).toBe('12')
     const rows = await rowsOnceEnded()
     expect(rows).toHaveLength(12)

@@ -148,7 +148,7 @@ describe('two sessions', () => {
     // The older session is the baseline.
     await page.getByRole('button', { name: 'Before the change', exact: false }).first().waitFor()
     const steady = dataRows(table).filter({ hasText: 'steady' })
-    expect(await steady.count()).toBe(3)
+    await expect.poll(() => steady.count()).toBe(3)
     for (const row of await steady.all()) {
       const cells = await row.getByRole('cell').allInnerTexts()
       expect(Number(cells[3]!.replace('x', ''))).toBeCloseTo(1 / 1.25, 2)

@@ -116,7 +116,7 @@ describe('a report', () => {
 
     const time = report.getByRole('img', { name: 'add: time against size' })
     const dots = time.locator('circle')
-    expect(await dots.count()).toBe(3)
+    await expect.poll(() => dots.count()).toBe(3)
     const xs = await dots.evaluateAll((all) => all.map((dot) => dot.getBoundingClientRect().x))
     expect(xs).toEqual([...xs].sort((a, b) => a - b))
     await dots.nth(1).hover()

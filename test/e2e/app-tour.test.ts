@@ -60,7 +60,7 @@ describe('the first start', () => {
     expect(shown).toMatch(row('L2 bandwidth', '[GT]B/s'))
     expect(shown).toMatch(row('Peak f32', '[GT]FLOP/s'))
     // A processor has no driver, and none of its figures is in a datasheet: no column of dashes stands for them.
-    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual(['Ceiling', 'Measured', '95 % CI ±', 'When'])
+    await expect.poll(() => table.getByRole('columnheader').allInnerTexts()).toEqual(['Ceiling', 'Measured', '95 % CI ±', 'When'])
     expect(await cpu.getByTestId('launch').innerText()).toMatch(/^Launch overhead\s+back to back [\d.]+ [nµ]s\s+after a flush [\d.]+ [nµm]s/)
     await expect.poll(() => cpu.locator('canvas').count()).toBeGreaterThan(0)
     await view(page, 'History')
