@@ -6,6 +6,7 @@ import { perJoule } from '@core/measure/energy/windows'
 import { getOp } from '@core/ops/registry'
 import type { Result } from '@core/result'
 import type { Bench, Figure, Outcome } from './bench'
+import { Journal } from './journal'
 import { implOf, sidesOf, type Side } from './sides'
 
 /** Bound by memory, by arithmetic, and by neither. */
@@ -19,30 +20,30 @@ const ROUNDS = 2
 /**
  * Two measurements of the energy of a call agree, and agree with the integral of sampled power:
  *   devices=cuda:0  beside=cuda:0/cublaslt,python:cuda:0/torch  ops=copy,matmul
- * The cases are measured in turn, then all of them again.
+ *   log=FILE   writes each measurement when it is made; the next run with the same file makes those that are missing
+ * The cases are measured in turn, then all of them again. Of WebGPU: `webgpu-vs-cuda parts=energy`.
  */
 const energy: Bench = async ({ args, say }) => {
   const sides = await sidesOf(args, { devices: 'cuda:0' })
   const only = args['ops']?.split(',')
   const idle = new Map<string, number>()
-  const found = new Map<string, Result[]>()
-  const outcome: Outcome & { rows: Record<string, string | number | undefined>[] } = { figures: [], rows: [], devices: sides.map(({ device }) => device) }
+  const log = new Journal<Row>(args['log'])
+  const rows: Row[] = []
   for (let round = 0; round < ROUNDS; round++) {
     for (const side of sides) {
       for (const one of CASES.filter(({ op }) => only?.includes(op) ?? true)) {
-        const label = `${one.op} ${one.dtype} ${paramText(one.params)}, ${side.device.id} ${implOf(side).id}`
         if (!implOf(side).kernels[one.op]?.includes(one.dtype)) continue
-        const result = await measured(side, one, idle)
-        const note = result.notes?.filter((text) => /energy/i.test(text)).join(' ')
-        say(`${label}: ${result.energy ? `${(result.energy.joulesPerCall * 1e3).toPrecision(5)} mJ a call, ${result.energy.watts.toFixed(0)} W` : result.status} ${note ?? ''}`)
-        found.set(label, [...(found.get(label) ?? []), result])
-        const { energy: e, summary } = result
-        outcome.rows.push({ case: label, round, medianNs: summary?.medianNs, joulesPerCall: e?.joulesPerCall, lowJ: e?.lowJ, highJ: e?.highJ, sampledJoulesPerCall: e?.sampledJoulesPerCall, watts: e?.watts, idleWatts: e?.idleWatts, seconds: e?.seconds, calls: e?.calls, ...(e ? perJoule({ ...result, energy: e }) : {}), note })
+        const label = `${one.op} ${one.dtype} ${paramText(one.params)}, ${side.device.id} ${implOf(side).id}`
+        const name = `${label}, round ${round + 1}`
+        const known = log.get(name)
+        if (!known && !log.begin(name)) continue
+        const row = known ?? log.add(name, rowOf(label, round, await measured(side, one, idle)))
+        say(`${name}: ${row.joulesPerCall === undefined ? row.status : `${(row.joulesPerCall * 1e3).toPrecision(5)} mJ a call, ${row.watts?.toFixed(0)} W`} ${row.note ?? ''}`)
+        rows.push(row)
       }
     }
   }
-  outcome.figures = [...found].flatMap(([label, results]) => figuresOf(label, results))
-  return outcome
+  return { figures: figuresOf(rows), rows, devices: sides.map(({ device }) => device) } satisfies Outcome
 }
 export default energy
 
@@ -59,14 +60,39 @@ async function measured(side: Side, { op, dtype, params }: (typeof CASES)[number
   }
 }
 
-function figuresOf(label: string, results: readonly Result[]): Figure[] {
-  const energies = results.flatMap(({ energy: e }) => (e ? [e] : []))
-  const [first, second] = energies
-  if (!first || !second) return []
-  const apart = Math.max(...energies.flatMap(({ joulesPerCall, sampledJoulesPerCall: sampled }) => (sampled === undefined ? [] : [Math.abs(sampled / joulesPerCall - 1) * 100])))
-  return [
-    { name: `${label}: energy of a call`, value: first.joulesPerCall * 1e3, unit: 'mJ', published: true },
-    { name: `${label}: two measurements differ by`, value: Math.abs(second.joulesPerCall / first.joulesPerCall - 1) * 100, unit: '%', aim: 2, better: 'less' },
-    ...(Number.isFinite(apart) ? [{ name: `${label}: counter and sampled power differ by at most`, value: apart, unit: '%', aim: 5, better: 'less' as const }] : []),
-  ]
+/** What is kept of a measurement: times in ns, energies in J, powers in W. */
+type Row = {
+  case: string
+  round: number
+  status: Result['status']
+  medianNs?: number
+  joulesPerCall?: number
+  lowJ?: number
+  highJ?: number
+  sampledJoulesPerCall?: number
+  watts?: number
+  idleWatts?: number
+  seconds?: number
+  calls?: number
+  note?: string
+}
+
+function rowOf(label: string, round: number, result: Result): Row {
+  const { status, energy: e, summary } = result
+  const note = result.notes?.filter((text) => /energy/i.test(text)).join(' ')
+  return { case: label, round, status, ...(summary ? { medianNs: summary.medianNs } : {}), ...(e ? { ...e, ...perJoule({ ...result, energy: e }) } : {}), ...(note ? { note } : {}) }
+}
+
+function figuresOf(rows: readonly Row[]): Figure[] {
+  return [...Map.groupBy(rows, (row) => row.case)].flatMap(([label, measurements]) => {
+    const energies = measurements.flatMap(({ joulesPerCall, sampledJoulesPerCall }) => (joulesPerCall === undefined ? [] : [{ joulesPerCall, sampledJoulesPerCall }]))
+    const [first, second] = energies
+    if (!first || !second) return []
+    const apart = Math.max(...energies.flatMap(({ joulesPerCall, sampledJoulesPerCall: sampled }) => (sampled === undefined ? [] : [Math.abs(sampled / joulesPerCall - 1) * 100])))
+    return [
+      { name: `${label}: energy of a call`, value: first.joulesPerCall * 1e3, unit: 'mJ', published: true },
+      { name: `${label}: two measurements differ by`, value: Math.abs(second.joulesPerCall / first.joulesPerCall - 1) * 100, unit: '%', aim: 2, better: 'less' as const },
+      ...(Number.isFinite(apart) ? [{ name: `${label}: counter and sampled power differ by at most`, value: apart, unit: '%', aim: 5, better: 'less' as const }] : []),
+    ]
+  })
 }
