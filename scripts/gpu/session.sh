@@ -12,6 +12,7 @@
 #   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
 #   rates            150  every operation against the rate of a copy, and small ones beside PyTorch in graph mode
 #   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
+#   energy           280  energy of a call of CUDA, cuBLASLt and PyTorch, twice each
 #   nvrtc             60  kernels compiled at first use
 #   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_JOBS, guest library
 #   families         150  drawn shapes of products, convolutions, attention, and of rows and moves, a family at a time              OPSCOPE_FUZZ_SEED
@@ -34,14 +35,14 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices branches kernels drawn slow rates sanitize nvrtc fuzz families draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches kernels drawn slow rates sanitize energy nvrtc fuzz families draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels | drawn) echo 120 ;; sanitize | draw | open) echo 240 ;; rates | families) echo 150 ;; check) echo 480 ;; wide) echo 300 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels | drawn) echo 120 ;; sanitize | draw | open) echo 240 ;; energy) echo 280 ;; rates | families) echo 150 ;; check) echo 480 ;; wide) echo 300 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in OPSCOPE_JOBS processes (8) and a quarter of the time.
@@ -85,6 +86,7 @@ step() {
     slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
     rates) node out/bench/bench.mjs rates devices=cuda:0 "parts=large:$((seconds / 2 - 15)),small:$((seconds / 2 - 15))" "log=$out/rates.jsonl" "results=$out/rates" ;;
     sanitize) OPSCOPE_SECONDS=$((seconds - 20)) OPSCOPE_JOBS=2 sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
+    energy) node out/bench/bench.mjs energy devices=cuda:0 beside=cuda:0/cublaslt,python:cuda:0/torch "log=$out/energy.jsonl" "results=$out/energy" ;;
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
     fuzz) fuzz ;;
     families) families ;;
