@@ -57,6 +57,25 @@ describe('ResultsTable', () => {
     expect(wrapper.text()).toContain('60 rows')
   })
 
+  it('shows the energy of a call where it was measured, until the user takes the column away', async () => {
+    const heads = () => wrapper.findAll('[role=columnheader]').map((head) => head.text())
+    const find = (name: string) => [...document.querySelectorAll<HTMLElement>('[role=dialog] label')].find((label) => label.textContent.trim() === name)!.querySelector('input')!
+    expect(heads().some((head) => head.startsWith('Energy'))).toBe(false)
+    const measured = new ResultRows()
+    measured.append(blockOf(results.map((result) => ({ ...result, status: 'ok' as const, energy: { joulesPerCall: 2e-3, lowJ: 1.9e-3, highJ: 2.1e-3, watts: 500, seconds: 10, calls: 2.5e6, windows: 5, source: 'a counter' } })), 0))
+    await wrapper.setProps({ rows: measured })
+    expect(heads()).toContainEqual(expect.stringMatching(/^Energy\smJ$/))
+
+    await wrapper.get('button[title=Columns]').trigger('click')
+    find('Energy').click()
+    await flushPromises()
+    expect(heads().some((head) => head.startsWith('Energy'))).toBe(false)
+    const reset = [...document.querySelectorAll<HTMLElement>('[role=dialog] button')].find((button) => button.textContent.trim() === 'Reset')!
+    reset.click()
+    await flushPromises()
+    expect(heads()).toContainEqual(expect.stringMatching(/^Energy\smJ$/))
+  })
+
   it('says on each header what its column means', () => {
     const heads = new Map(wrapper.findAll('[data-sort]').map((head) => [head.attributes('data-sort'), head]))
     expect(heads.size).toBeGreaterThan(8)

@@ -10,18 +10,18 @@ export interface ShownColumn {
 }
 
 const MIN_WIDTH = 40
-const DEFAULTS: readonly ShownColumn[] = COLUMNS.filter((column) => !column.optional).map((column) => ({ column, width: column.width }))
 
-/** Which columns a table shows, in order and with widths; kept in the settings under the table's name. */
-export function useColumns(table: string) {
+/** Which columns a table shows, in order and with widths; kept in the settings under the table's name. Until the user chooses, optional ones in `asked` show too. */
+export function useColumns(table: string, asked: () => readonly string[] = () => []) {
   const settings = useSettings()
+  const usual = computed<readonly ShownColumn[]>(() => COLUMNS.filter(({ id, optional }) => !optional || asked().includes(id)).map((column) => ({ column, width: column.width })))
 
   const shown = computed<readonly ShownColumn[]>(() => {
     const saved = settings.values.columns[table]?.flatMap(({ id, width }) => {
       const column = findColumn(id)
       return column ? [{ column, width: width ?? column.width }] : []
     })
-    return saved?.length ? saved : DEFAULTS
+    return saved?.length ? saved : usual.value
   })
 
   function save(next: readonly ShownColumn[]): void {
@@ -63,7 +63,10 @@ export function useColumns(table: string) {
     save(next)
   }
 
-  const reset = () => save(DEFAULTS)
+  function reset(): void {
+    const { [table]: _, ...others } = settings.values.columns
+    settings.set({ columns: others })
+  }
 
   /** The columns as they are kept, and others in their place; those that are gone are left out. */
   const read = () => shown.value.map(({ column, width }) => ({ id: column.id, width }))
