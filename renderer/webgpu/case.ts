@@ -29,7 +29,7 @@ function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Pr
   if (!runs(kernel, dtype, device.features.has('shader-f16'))) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which these f16 kernels need; the implementation wgsl-f16-emulated needs none.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
-  if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
+  if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels take extents of up to ${MAX_U32}; this case has one of ${large}. Choose a smaller size.`)
   return withConstants(programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, threads }, problem.tensors, maxTensorBytes(gpu)))
 }
 
@@ -40,7 +40,7 @@ function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {
   if (problem.case.mode === 'cold' && clock.passCostNs !== undefined) {
     notes.push(`A cold call is timed in a compute pass of its own; a pass alone costs about ${+(clock.passCostNs / 1000).toPrecision(2)} µs on this device.`)
   }
-  if (memory.sets.length > 1) notes.push(`The calls took turns on ${memory.sets.length} sets of buffers.`)
+  if (memory.sets.length > 1) notes.push(`The calls rotated through ${memory.sets.length} sets of buffers.`)
   return notes
 }
 

@@ -26,16 +26,22 @@ export const tensorBytes = (elements: number, storage: StorageType): number => M
 /** Most bytes of one tensor: of a binding, or of a buffer where kernels bind `inParts`. */
 export const maxTensorBytes = ({ device, bindingBytes }: Gpu, inParts = false): number => (inParts ? device.limits.maxBufferSize : Math.min(bindingBytes, device.limits.maxBufferSize))
 
-/** Checks a size against the device's limits, which would else be refused in words about buffers. */
-export function checkSize(gpu: Gpu, bytes: number, what: string, inParts = false): void {
+/** Checks the size of a tensor against the device's limits: WebGPU would refuse it in a message about buffers. */
+export function checkSize(gpu: Gpu, bytes: number, tensor: string, inParts = false): void {
   const limit = maxTensorBytes(gpu, inParts)
-  if (bytes > limit) throw new CaseError('unsupported', `${what} needs ${bytes} bytes; this WebGPU device allows ${limit} for one tensor.`)
+  if (bytes > limit) throw new CaseError('unsupported', `The tensor ${tensor} needs ${bytes} bytes; this WebGPU device allows ${limit} for one tensor. Choose a smaller size.`)
+}
+
+/** The same for a scratch buffer of the kernel. */
+export function checkScratchSize(gpu: Gpu, bytes: number): void {
+  const limit = maxTensorBytes(gpu)
+  if (bytes > limit) throw new CaseError('unsupported', `The kernel needs ${bytes} bytes of scratch memory in one buffer; this WebGPU device allows ${limit}. Choose a smaller size.`)
 }
 
 /** Zeroed by WebGPU. */
 export function createTensor(gpu: Gpu, elements: number, storage: StorageType, label: string, inParts = false): Tensor {
   const size = tensorBytes(elements, storage)
-  checkSize(gpu, size, `The tensor ${label}`, inParts)
+  checkSize(gpu, size, label, inParts)
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST | (size <= UNIFORM_BYTES ? GPUBufferUsage.UNIFORM : 0)
   return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, storage }
 }

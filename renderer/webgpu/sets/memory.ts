@@ -1,7 +1,7 @@
 import { CaseError, problemInputs, type Problem } from '@core/backend'
 import { memoryOf, wordsOf } from '../gpu/adapter'
 import { guarded, type Gpu } from '../gpu/gpu'
-import { boundPart, checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor, type Window } from '../gpu/tensors'
+import { boundPart, checkScratchSize, checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor, type Window } from '../gpu/tensors'
 import { uniformWords, type BufferName, type Program } from '../kernels/types'
 
 /** The tensors of one call: those that are filled and those that it writes, each in the order of the problem. An inout tensor is in both. */
@@ -33,8 +33,8 @@ function countSets(gpu: Gpu, { case: { mode }, tensors }: Problem, cacheBytes: n
 export function allocate(gpu: Gpu, problem: Problem, program: Program, cacheBytes: number): Memory {
   // Before anything is allocated: a tensor beyond the device's limits, then too many of them.
   const inParts = program.steps.some(({ window }) => window !== undefined)
-  for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), `The tensor ${name}`, inParts)
-  for (const [i, bytes] of program.scratchBytes.entries()) checkSize(gpu, bytes, `Scratch space ${i}`)
+  for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), name, inParts)
+  for (const bytes of program.scratchBytes) checkScratchSize(gpu, bytes)
   const count = countSets(gpu, problem, cacheBytes)
   const sets = Array.from({ length: count }, (_, set): BufferSet => {
     const made = problem.tensors.map(({ name, elements, storage, role }) => ({ role, tensor: createTensor(gpu, elements, storage, count === 1 ? name : `${name} of set ${set}`, inParts) }))
