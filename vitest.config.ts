@@ -33,7 +33,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     // A loaded machine may hold a process back for longer than vitest's own second.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 40_000 } },
     projects: [
       {
         extends: true,

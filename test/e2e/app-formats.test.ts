@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { dataRows, messages, rowCount, sessions, tableRows, view } from './ui'
+import { dataRows, messages, pressOnceShown, rowCount, sessions, tableRows, view } from './ui'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-formats-'))
 const fixture = (path: string) => resolve(import.meta.dirname, '../fixtures/formats', path)
@@ -56,8 +56,7 @@ describe('files of other tools', () => {
     await drop(fixture('google-benchmark/import/plain.json'))
     await messages(page).getByText('Imported “plain”.').waitFor()
     await expect.poll(() => rowCount(page)).toBe(4)
-    const rows = await tableRows(page)
-    expect(rows.map((row) => Object.values(row).join(' ')).join('\n')).toMatch(/BM_Add[^]*BM_Add[^]*BM_Sum<double>[^]*BM_Broken/)
+    await expect.poll(async () => (await tableRows(page)).map((row) => Object.values(row).join(' ')).join('\n')).toMatch(/BM_Add[^]*BM_Add[^]*BM_Sum<double>[^]*BM_Broken/)
   })
 
   it('garbage gives one message that names the file, and changes nothing', async () => {
@@ -89,8 +88,8 @@ describe('files of other tools', () => {
     await page.keyboard.press('Control+s')
     const dialog = page.getByRole('dialog', { name: 'Export “plain”' })
     await dialog.waitFor()
-    const offered = await dialog.getByRole('list').getByRole('button').allInnerTexts()
-    expect(offered.map((text) => text.split('\n')[0])).toEqual(expect.arrayContaining(['JSON', 'JSON Lines', 'CSV', 'Samples (CSV)', 'Google Benchmark', 'HTML']))
+    const offered = dialog.getByRole('list').getByRole('button')
+    await expect.poll(async () => (await offered.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual(expect.arrayContaining(['JSON', 'JSON Lines', 'CSV', 'Samples (CSV)', 'Google Benchmark', 'HTML']))
     await page.keyboard.press('Escape')
     await expect.poll(() => dialog.count()).toBe(0)
   })
@@ -100,12 +99,15 @@ describe('files of other tools', () => {
     await dialogsAnswer(path)
     await exportAsLines()
     await messages(page).getByText('Exported to lines.jsonl.').waitFor()
-    const before = await dataRows(sessions(page)).count()
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(3)
     await page.keyboard.press('Control+o')
-    await expect.poll(async () => (await view(page, 'History'), dataRows(sessions(page)).count())).toBe(before + 1)
+    // It comes into view by itself.
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/session\//)
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(4)
     await dataRows(sessions(page)).filter({ hasText: 'plain' }).first().dblclick()
     await expect.poll(() => rowCount(page)).toBe(4)
-    expect(await tableRows(page)).toHaveLength(4)
+    await expect.poll(async () => (await tableRows(page)).length).toBe(4)
   })
 
   it('a second start with a file hands it to the window that is open', async () => {
@@ -118,22 +120,23 @@ describe('files of other tools', () => {
   describe('a large file', () => {
     /** So many that the work takes seconds on a fast machine too: its progress is shown from 0.3 s on. */
     const count = 20_000
+    /** Sessions in the history after the large file has been imported: six, of which this is the last. */
+    const SESSIONS = 6
     const large = join(folder, 'large.jsonl')
     /** Watches how far the work on a file is, and asks main for the state of the run again and again meanwhile. */
-    const watchFile = (until: 'ended' | 'begun') =>
-      page.evaluate(async (until) => {
+    const watchFile = () =>
+      page.evaluate(async () => {
         const shares: (number | undefined)[] = []
         let answered = 0
         const off = window.opscope!.on('transfer:progress', ({ share }) => shares.push(share))
-        const isOver = () => (until === 'begun' ? shares.some((share) => share !== undefined && share > 0) : shares.includes(undefined))
-        while (!isOver()) {
+        while (!shares.includes(undefined)) {
           await window.opscope!.invoke('run:state', undefined)
           if (shares.length > 0) answered++
           await new Promise((done) => setTimeout(done, 10))
         }
         off()
         return { shares, answered }
-      }, until)
+      })
 
     beforeAll(() => {
       const [head, first] = readFileSync(fixture('jsonl/import/session.jsonl'), 'utf8').split('\n').map((line) => (line ? (JSON.parse(line) as Record<string, unknown>) : {}))
@@ -144,7 +147,7 @@ describe('files of other tools', () => {
 
     it('comes in while the window goes on answering', async () => {
       await dialogsAnswer(large)
-      const watched = watchFile('ended')
+      const watched = watchFile()
       await page.keyboard.press('Control+o')
       const { shares, answered } = await watched
       expect(answered).toBeGreaterThan(5)
@@ -156,7 +159,7 @@ describe('files of other tools', () => {
     it('is written while the window goes on answering, the same to the last line', async () => {
       const path = join(folder, 'written.jsonl')
       await dialogsAnswer(path)
-      const watched = watchFile('ended')
+      const watched = watchFile()
       await exportAsLines()
       const { shares, answered } = await watched
       expect(answered).toBeGreaterThan(5)
@@ -169,22 +172,21 @@ describe('files of other tools', () => {
 
     it('is opened to compare, with its progress shown, and not imported', async () => {
       await view(page, 'History')
-      const before = await dataRows(sessions(page)).count()
+      await expect.poll(() => dataRows(sessions(page)).count()).toBe(SESSIONS)
       await view(page, 'Compare')
       await dialogsAnswer(large)
       expect(statSync(large).size).toBeGreaterThan(2 ** 21)
-      const watched = watchFile('ended')
-      const shown = page.getByText('Opening large.jsonl').waitFor()
+      const watched = watchFile()
+      const shown = Promise.all([page.getByText('Opening large.jsonl').waitFor(), page.getByRole('progressbar', { name: 'Opening' }).waitFor()])
       await page.getByRole('button', { name: 'Open files…' }).first().click()
       await shown
-      await expect.poll(() => page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(1)
       const { shares, answered } = await watched
       expect(answered).toBeGreaterThan(5)
       expect(shares.filter((share) => share !== undefined)).toEqual(shares.filter((share) => share !== undefined).sort((a, b) => a! - b!))
       await page.getByTitle('large.jsonl, not imported').waitFor()
-      expect(await page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(0)
+      await expect.poll(() => page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(0)
       await view(page, 'History')
-      expect(await dataRows(sessions(page)).count()).toBe(before)
+      await expect.poll(() => dataRows(sessions(page)).count()).toBe(SESSIONS)
       await view(page, 'Session')
     })
 
@@ -205,20 +207,19 @@ describe('files of other tools', () => {
       await exportAsLines()
       expect(await cancelled).toEqual({ ok: true, value: { stopped: true } })
       await expect.poll(() => page.getByRole('progressbar', { name: 'Export' }).count()).toBe(0)
-      expect(readdirSync(folder).filter((name) => name.startsWith('cancelled'))).toEqual([])
+      await expect.poll(() => readdirSync(folder).filter((name) => name.startsWith('cancelled'))).toEqual([])
       await dialogsAnswer(large)
     })
 
     it('can be cancelled, and nothing of it stays', async () => {
       await view(page, 'History')
-      const before = await dataRows(sessions(page)).count()
-      const watched = watchFile('begun')
+      await expect.poll(() => dataRows(sessions(page)).count()).toBe(SESSIONS)
+      const pressed = pressOnceShown(page, '[aria-label="File in progress"]', /large\.jsonl/, 'Cancel')
       await page.keyboard.press('Control+o')
-      await watched
-      await page.getByRole('button', { name: 'Cancel' }).click()
+      await pressed
       await messages(page).getByText('Stopped; nothing of large.jsonl was imported.').waitFor()
       await expect.poll(() => page.getByRole('progressbar', { name: 'Import' }).count()).toBe(0)
-      expect(await dataRows(sessions(page)).count()).toBe(before)
+      await expect.poll(() => dataRows(sessions(page)).count()).toBe(SESSIONS)
       expect(await messages(page).getByRole('alert').filter({ hasText: 'large' }).count()).toBe(0)
     })
 

@@ -31,6 +31,8 @@ export interface Launched {
 
 const ENTRY = resolve(import.meta.dirname, 'entry.mjs')
 const WINDOW_MS = 40_000
+/** Longest that a step in the window may take; longer only delays what a broken step is told. */
+const STEP_MS = 60_000
 
 /**
  * Makes `app.evaluate` sure of its answer. Of a plain value, V8's inspector makes a promise that nothing holds: while Electron's main process
@@ -90,6 +92,7 @@ async function connect(electron: string, dataDir: string, options: LaunchOptions
   })
   onStarted(app)
   holdResults(app)
+  app.context().setDefaultTimeout(STEP_MS)
   await release(app)
   const page = await visibleWindow(app)
   const pageErrors: string[] = []

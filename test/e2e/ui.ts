@@ -55,13 +55,63 @@ export async function tableRows(page: Page): Promise<Record<string, string>[]> {
 /** Number of rows that the results table says it has. */
 export const rowCount = async (page: Page): Promise<number> => Number(await grid(page).getAttribute('aria-rowcount')) - 1
 
+/** Longest that a view may take to show what it was asked for. */
+const SHOW_MS = 60_000
+
+/** Asks again and again until the answer is yes; what it throws counts as no. For what `expect.poll` is too late for. */
+async function until(what: string, holds: () => Promise<boolean>, limitMs = SHOW_MS): Promise<void> {
+  for (const end = Date.now() + limitMs; !(await holds().catch(() => false)); await new Promise((done) => setTimeout(done, 50)))
+    if (Date.now() > end) throw new Error(`${what} did not happen within ${limitMs / 1000} s`)
+}
+
 /** Leaves exactly these implementations of a backend picked. */
 export async function pickImpls(page: Page, backend: string, wanted: readonly string[]): Promise<void> {
   const device = page.getByRole('list', { name: 'Backends and devices' }).getByRole('listitem').filter({ has: page.getByRole('checkbox', { name: new RegExp(`^${backend} `) }) })
-  for (const chip of await device.locator('button[aria-pressed]').all()) {
+  // Devices are listed once they have been found.
+  for (const impl of wanted) await device.getByRole('button', { name: impl, exact: true }).waitFor()
+  const chips = () => device.locator('button[aria-pressed]').all()
+  for (const chip of await chips()) {
     const picked = (await chip.getAttribute('aria-pressed')) === 'true'
     if (picked !== wanted.includes((await chip.innerText()).trim())) await chip.click()
   }
+  await until(`picking ${wanted.join()}`, async () => {
+    const picked = device.locator('button[aria-pressed=true]')
+    return (await picked.allInnerTexts()).map((text) => text.trim()).sort().join() === [...wanted].sort().join()
+  })
+}
+
+/** Shows a chart, whether its tab has room or stands in the menu. */
+export async function showChart(page: Page, id: string): Promise<void> {
+  const tab = page.getByTestId(`chart-tab-${id}`)
+  const inMenu = page.getByTestId(`chart-menu-${id}`)
+  // As the room for them changes, tabs go into the menu and come out of it, also between a look and a click.
+  await until(`showing the chart ${id}`, async () => {
+    if ((await tab.getAttribute('aria-selected')) === 'true') return true
+    const target = (await tab.isVisible()) ? tab : (await inMenu.isVisible()) ? inMenu : page.getByTestId('chart-tabs-more')
+    await target.click({ timeout: 5000 })
+    return false
+  })
+}
+
+/**
+ * Presses a button at the first sign of it within a part of the page that says something. In the page itself: what it stops, such as
+ * a short run, may have ended on a busy machine between two steps of the test. Asked for before what brings the button; resolves once it is pressed.
+ */
+export function pressOnceShown(page: Page, part: string, says: RegExp, name: string): Promise<void> {
+  return page.evaluate(({ part, says, name }) => new Promise<void>((done) => {
+    const look = () => {
+      const place = document.querySelector(part)
+      if (!place || !new RegExp(says).test(place.textContent)) return
+      const button = [...place.querySelectorAll('button')].find((one) => one.textContent.trim() === name && !one.disabled)
+      if (!button) return
+      watch.disconnect()
+      button.click()
+      done()
+    }
+    const watch = new MutationObserver(look)
+    watch.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
+    look()
+  }), { part, says: says.source, name })
 }
 
 /** The session made last, as main knows it; undefined when there is none. */
@@ -71,21 +121,22 @@ const newestSession = (page: Page): Promise<string | undefined> =>
     return reply.ok ? reply.value[0]?.id : undefined
   })
 
-/** Longest from Run to a session, and from there to its end. */
-const START_MS = 30_000
+/** Longest from a start of a run to its end. */
 const RUN_MS = 200_000
 
 /** Presses Run and waits until the status bar tells that the run has ended; returns its sentence. */
-export async function runToEnd(page: Page): Promise<string> {
+export const runToEnd = (page: Page): Promise<string> => endOf(page, () => page.getByRole('button', { name: /^Run/ }).click())
+
+/** Starts a run and waits until the status bar tells that it has ended; returns its sentence, and not that of the run before. */
+export async function endOf(page: Page, start: () => Promise<unknown>): Promise<string> {
   const before = await newestSession(page)
-  await page.getByRole('button', { name: /^Run/ }).click()
+  await start()
   // With the new session, what the bar says of the run before is gone.
-  for (const end = Date.now() + START_MS; (await newestSession(page)) === before; await new Promise((done) => setTimeout(done, 50)))
-    if (Date.now() > end) throw new Error(`no run began within ${START_MS / 1000} s of pressing Run`)
+  await until('the start of a run', async () => (await newestSession(page)) !== before)
   return ended(page)
 }
 
-/** What the status bar says when the run that is going on has ended. */
+/** What the status bar says when the run that is going on has ended. After another run it may still say what became of that: see `endOf`. */
 export async function ended(page: Page): Promise<string> {
   const sentence = statusBar(page).getByText(/^(Finished|Stopped):/)
   await sentence.waitFor({ timeout: RUN_MS })
