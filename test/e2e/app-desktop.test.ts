@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import type { OpscopeApi } from '@core/ipc'
 import { sandboxSwitches } from '../../scripts/lib/display.mjs'
 import { electronBinary } from '../../scripts/lib/electron.mjs'
 import { APP_FOLDER, launch, type Launched } from './launch'
-import { dataRows, leavePicks, messages, rowCount, runToEnd, scripted, sessions, view } from './ui'
+import { dataRows, dismissMessages, leavePicks, messages, rowCount, runToEnd, scripted, sessions, view } from './ui'
 
 /** What makes it a program of the desktop: windows, links from outside, notifications, recent files. */
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-desktop-'))
@@ -24,6 +24,7 @@ beforeAll(async () => {
   await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
 })
 afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL')
   await opened.close()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 })
@@ -37,11 +38,22 @@ const firstSession = () =>
     return reply.ok ? reply.value[0]!.id : ''
   })
 
-/** Starts the app once more with an argument, as the system does for a link; resolves to its exit status. */
-function startWith(argument: string): Promise<unknown> {
+const started = new Set<ChildProcess>()
+
+/** Starts the app once more with an argument, as the system does for a link; resolves to its exit status, once the app has taken up what was handed over. */
+async function startWith(argument: string): Promise<unknown> {
   const electron = electronBinary()
   if ('reason' in electron) throw new Error(electron.reason)
-  return new Promise((done) => spawn(electron.path, [...sandboxSwitches(), APP_FOLDER, argument], { env: { ...process.env, OPSCOPE_DATA_DIR: dataDir }, stdio: 'ignore' }).on('exit', done))
+  await opened.app.evaluate(({ app }) => {
+    // Listeners are called in their order: this one after that of the app.
+    Object.assign(globalThis, { handedOver: new Promise<void>((done) => void app.once('second-instance', () => setImmediate(done))) })
+  })
+  const child = spawn(electron.path, [...sandboxSwitches(), APP_FOLDER, argument], { env: { ...process.env, OPSCOPE_DATA_DIR: dataDir }, stdio: 'ignore' })
+  started.add(child)
+  const status = await new Promise((done) => child.on('exit', done))
+  started.delete(child)
+  await opened.app.evaluate(() => Reflect.get(globalThis, 'handedOver') as Promise<void>)
+  return status
 }
 
 describe('links', () => {
@@ -58,6 +70,8 @@ describe('links', () => {
 
   it.each(['opscope://session/00000000-0000-4000-8000-000000000000', 'opscope://compare/a/b'])('%s says that its session is not here, and changes no view', async (link) => {
     await view(page, 'Devices')
+    await dismissMessages(page)
+    await expect.poll(() => messages(page).getByText(/not in this history/).count()).toBe(0)
     await startWith(link)
     await messages(page).getByText(/not in this history/).last().waitFor()
     expect(address()).toBe('#/devices')
@@ -66,8 +80,9 @@ describe('links', () => {
   it.each(['opscope://settings', 'opscope://session/../../settings', 'opscope://session/a?run=1', 'opscope://run/start'])('%s does nothing but show the window', async (link) => {
     const before = await page.evaluate(async () => JSON.stringify(await (Reflect.get(window, 'opscope') as OpscopeApi).invoke('run:state', undefined)))
     await startWith(link)
-    expect(address()).toBe('#/devices')
+    // What main has sent the page before, the page has by the time of this answer.
     expect(await page.evaluate(async () => JSON.stringify(await (Reflect.get(window, 'opscope') as OpscopeApi).invoke('run:state', undefined)))).toBe(before)
+    expect(await page.evaluate(() => location.hash)).toBe('#/devices')
     expect(windows()).toHaveLength(1)
   })
 })
@@ -90,7 +105,7 @@ describe('windows', () => {
     await page.getByRole('menuitem', { name: 'Open in new window' }).click()
     const other = await second()
     await other.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
-    expect(await rowCount(other)).toBeGreaterThan(0)
+    await expect.poll(() => rowCount(other)).toBeGreaterThan(0)
     expect(address()).toBe('#/history')
     await view(other, 'Settings')
     await other.getByRole('radio', { name: 'Dark' }).click()
@@ -138,10 +153,10 @@ it('a run shows its progress on the taskbar and notifies of its end while the wi
   })
   await view(page, 'Run')
   expect(await runToEnd(page)).toBe('Finished: 2 results.')
-  expect(await opened.app.evaluate(() => Reflect.get(globalThis, 'told') as string[])).toEqual([expect.stringMatching(/^Run finished: add · f32 · fake: 2 results\.$/)])
-  const shares = await opened.app.evaluate(() => Reflect.get(globalThis, 'shares') as number[])
-  expect(shares.at(-1)).toBe(-1)
-  expect(Math.max(...shares)).toBeGreaterThan(0)
+  await expect.poll(() => opened.app.evaluate(() => Reflect.get(globalThis, 'told') as string[])).toEqual([expect.stringMatching(/^Run finished: add · f32 · fake: 2 results\.$/)])
+  const shares = () => opened.app.evaluate(() => Reflect.get(globalThis, 'shares') as number[])
+  await expect.poll(async () => (await shares()).at(-1)).toBe(-1)
+  expect(Math.max(...(await shares()))).toBeGreaterThan(0)
 })
 
 it('a file that the system hands over as a URL is imported', async () => {
@@ -156,7 +171,7 @@ it('a file that the system hands over as a URL is imported', async () => {
 
 it('a file that was imported stands under Open recent, and opens the session it became', async () => {
   const recent = () => opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items.map(({ label }) => label))
-  expect((await recent()).slice(0, 2)).toEqual(['by URL.opscope.json', 'first.opscope.json'])
+  await expect.poll(async () => (await recent()).slice(0, 2)).toEqual(['by URL.opscope.json', 'first.opscope.json'])
   await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items[1]!.click())
   await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
   await view(page, 'History')
@@ -171,7 +186,7 @@ it('rows are lower in the compact density', async () => {
   await view(page, 'Settings')
   await page.getByRole('radio', { name: 'Compact' }).click()
   await view(page, 'History')
-  expect(await height()).toBeLessThan(before)
+  await expect.poll(height).toBeLessThan(before)
 })
 
 describe('a fault of the app', () => {
@@ -186,9 +201,9 @@ describe('a fault of the app', () => {
     })
     const dialog = page.getByRole('dialog', { name: 'Opscope had an internal error' })
     await dialog.getByText(/An error in the main process/).waitFor()
-    expect(reports()).toHaveLength(1)
+    await expect.poll(reports).toHaveLength(1)
     const folder = join(dataDir, 'crashes', reports()[0]!)
-    expect(readFileSync(join(folder, 'fault.txt'), 'utf8')).toContain('something of ours broke')
+    await expect.poll(() => readFileSync(join(folder, 'fault.txt'), 'utf8')).toContain('something of ours broke')
     await dialog.getByRole('button', { name: 'Show in folder' }).click()
     await expect.poll(() => opened.app.evaluate(() => Reflect.get(globalThis, 'revealed') as string[])).toEqual([folder])
     await expect.poll(() => dialog.count()).toBe(0)

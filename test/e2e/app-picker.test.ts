@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { violations } from './axe'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { ended, leavePicks, messages, rowCount, scripted } from './ui'
+import { ended, endOf, leavePicks, messages, rowCount, scripted } from './ui'
 
 /** Choosing among all operations: by keyboard, by a saved sweep, and the sweep in words. */
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-picker-'))
@@ -30,9 +30,9 @@ const family = (name: string) => page.getByRole('treeitem').filter({ has: page.g
 describe('the picker', () => {
   it('folds the families, with how many of each are picked, and says the sweep in words', async () => {
     await summary().getByText('2 cases').waitFor()
-    expect(await summary().innerText()).toMatch(/^1 operation × 2 sizes × f32 × 1 implementation, hot: 2 cases, about .+$/)
+    await expect.poll(() => summary().innerText()).toMatch(/^1 operation × 2 sizes × f32 × 1 implementation, hot: 2 cases, about .+$/)
+    await expect.poll(() => family('binary').innerText()).toMatch(/^binary\s*1\/\d+$/)
     expect(await page.getByRole('treeitem', { level: 2 }).count()).toBe(0)
-    expect(await family('binary').innerText()).toMatch(/^binary\s*1\/\d+$/)
   })
 
   it('is used by keyboard alone: slash, a PyTorch call, Space, Enter', async () => {
@@ -41,6 +41,7 @@ describe('the picker', () => {
     await expect.poll(focused).toBe('Search operations')
     await page.keyboard.type('nn.functional.softmax')
     await item('softmax').waitFor()
+    await expect.poll(() => page.getByRole('treeitem', { level: 2 }).first().getAttribute('aria-label')).toBe('softmax')
     await page.keyboard.press('Enter')
     await expect.poll(focused).toBe('softmax')
     await page.keyboard.press('Space')
@@ -76,14 +77,14 @@ describe('the picker', () => {
     const window = await opened.app.browserWindow(page)
     await window.evaluate((one) => one.setContentSize(1440, 860))
     await expect.poll(() => page.evaluate(() => innerWidth)).toBe(1440)
-    const inSight = await page.getByRole('group', { name: 'What to measure' }).evaluate((panel) => {
+    const inSight = () => page.getByRole('group', { name: 'What to measure' }).evaluate((panel) => {
       const frame = panel.getBoundingClientRect()
       return ['pick-dtypes', 'pick-modes', 'pick-backends', 'pick-preset'].map((id) => {
         const box = document.querySelector(`[aria-labelledby=${id}]`)!.getBoundingClientRect()
         return [id, box.height > 0 && box.top >= frame.top && box.bottom <= frame.bottom + 1]
       })
     })
-    expect(inSight).toEqual(['pick-dtypes', 'pick-modes', 'pick-backends', 'pick-preset'].map((id) => [id, true]))
+    await expect.poll(inSight).toEqual(['pick-dtypes', 'pick-modes', 'pick-backends', 'pick-preset'].map((id) => [id, true]))
     await expect.poll(() => page.locator('button.bg-accent').count()).toBe(1)
   })
 })
@@ -116,11 +117,10 @@ describe('a saved sweep', () => {
   })
 
   it('names the session of its run', async () => {
-    await page.keyboard.press('Control+Enter')
-    expect(await ended(page)).toBe('Finished: 2 results.')
+    expect(await endOf(page, () => page.keyboard.press('Control+Enter'))).toBe('Finished: 2 results.')
     await page.getByRole('button', { name: 'Open session' }).click()
     await page.getByRole('main').getByRole('button', { name: 'nightly sums' }).waitFor()
-    expect(await rowCount(page)).toBe(2)
+    await expect.poll(() => rowCount(page)).toBe(2)
   })
 
   it('runs from the command line, which prints the same line', async () => {
@@ -139,6 +139,7 @@ describe('a saved sweep', () => {
   it('and the picker have no accessibility violation', async () => {
     await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Run' }).click()
     await menu().click()
+    await page.getByTestId('sweep-list').getByRole('button', { name: 'Delete nightly sums' }).waitFor()
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Escape')
   })
