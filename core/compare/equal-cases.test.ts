@@ -45,7 +45,7 @@ const share = (count: number, seed: number, effect: number, threshold: number, v
   return hits / count
 }
 
-describe('pairs measured interleaved', { timeout: 60_000 }, () => {
+describe('pairs measured interleaved', () => {
   test('300 pairs of equal cases: at most 1 % get a verdict, and most are found the same', () => {
     const ratios = Array.from({ length: 300 }, (_, i) => measurePair(1000 + i, 0, 0.01))
     const verdicts = ratios.map(({ interval }) => verdictOf(interval, 0.01))
@@ -60,7 +60,7 @@ describe('pairs measured interleaved', { timeout: 60_000 }, () => {
   test('and the same for the better', () => expect(share(60, 8000, -0.02, 0.01, ['faster'])).toBeGreaterThanOrEqual(0.95))
 })
 
-describe('sessions', { timeout: 60_000 }, () => {
+describe('sessions', () => {
   const samples = new Map<string, number[]>()
   /** A session of 300 cases; case i takes `1 + effect(i)` of its time. Samples depend on the one before, as on a host that wanders. */
   function session(id: string, seed: number, effect: (i: number) => number): ComparedSession {

@@ -51,7 +51,7 @@ describe('the commands of a selection', () => {
         expect(lines.length).toBeLessThanOrEqual(selected.length)
       }
     }
-  }, 60_000)
+  })
 
   it('are one where one says it all', () => {
     const f32 = EVERYTHING.filter((c) => c.dtype === 'f32' && (c.device === 'cpu' || c.op !== 'sum'))

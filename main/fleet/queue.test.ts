@@ -15,7 +15,7 @@ import { pack } from './messages'
 const folder = () => mkdtempSync(join(tmpdir(), 'opscope-fleet-'))
 const device = remoteDevice('n1', testDevice())
 const cases = [64, 65, 66].map((n) => testCase({ params: { n }, device: device.id }))
-const order: Submission = { client: 'me', session: 's', cases, settings: PRESETS.quick, repeats: 1, secondsOf: () => 1, devices: [device], anyOfModel: false, patienceMs: 200, retryMs: 1 }
+const order: Submission = { client: 'me', session: 's', cases, settings: PRESETS.quick, repeats: 1, secondsOf: () => 1, devices: [device], anyOfModel: false, patienceMs: 60_000, retryMs: 1 }
 
 /** A server that takes a message at the attempt that `takes` says, and the ids that it took. */
 function server(takes: (id: string, attempt: number) => boolean) {
@@ -41,7 +41,7 @@ test('a sweep is queued through a server that is away for a while, each case und
 test('a server that takes no more says how many cases are queued', async () => {
   const ids = new Set<string>()
   const { line } = server((id) => ids.add(id).size <= 2 && [...ids].indexOf(id) < 2)
-  const failed = await submit(line, order).catch((error: unknown) => error)
+  const failed = await submit(line, { ...order, patienceMs: 200 }).catch((error: unknown) => error)
   expect(failed).toBeInstanceOf(QueueError)
   expect(failed).toMatchObject({ queued: 2, message: 'no responders' })
 })

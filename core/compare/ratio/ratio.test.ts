@@ -49,7 +49,7 @@ describe('one run on each side', () => {
 })
 
 describe('several runs', () => {
-  test('the interval holds how runs differ: samples alone would call equal code different', { timeout: 30_000 }, () => {
+  test('the interval holds how runs differ: samples alone would call equal code different', () => {
     let single = 0
     let hierarchical = 0
     for (let trial = 0; trial < 120; trial++) {

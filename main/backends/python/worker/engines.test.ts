@@ -34,7 +34,7 @@ def fail(): raise RuntimeError('RESOURCE_EXHAUSTED: Out of memory allocating 107
 __version__ = '0.9'
 `
 
-describe.skipIf(reason)(`JAX in the Python worker${reason ? `: ${reason}` : ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(reason)(`JAX in the Python worker${reason ? `: ${reason}` : ''}`, () => {
   let worker: TestWorker
   let folder: string
   beforeEach(() => {

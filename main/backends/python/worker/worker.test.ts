@@ -14,7 +14,7 @@ const problem = (op: string, params: Params, impl: string, threads = 1) =>
   problemOf(getOp(op), { op, params, dtype: 'f32', backend: 'python', impl, device: 'python:cpu', mode: 'hot', threads }, 7)
 const failureOf = (asked: Promise<unknown>) => asked.then(() => expect.fail('expected a failure'), (error: unknown) => error as CaseError)
 
-describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, () => {
   let worker: TestWorker
   let folder: string
   beforeEach(() => {
