@@ -8,7 +8,7 @@ import { testCase, testEnvironment, testResult, testSettings } from '../../main/
 import { dataPaths } from '../../main/paths'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { coloursDrawn, dataRows, grid, messages, sessions, view } from './ui'
+import { coloursDrawn, dataRows, grid, messages, rowCount, sessions, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-history-e2e-'))
 const backup = join(dataDir, 'kept elsewhere.sqlite')
@@ -62,7 +62,7 @@ describe('the list', () => {
     await page.getByLabel('From').fill('2026-03-04')
     await page.keyboard.press('Escape')
     await expect.poll(names).toEqual(['Night 7', 'Night 5'])
-    expect(await page.evaluate(() => location.hash)).toMatch(/^#\/history\?tags=odd&from=2026-03-04$/)
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/history\?tags=odd&from=2026-03-04$/)
     await view(page, 'Run')
     await view(page, 'History')
     await expect.poll(names).toEqual(['Night 7', 'Night 5'])
@@ -73,7 +73,7 @@ describe('the list', () => {
     await sessions(page).focus()
     await page.keyboard.press('Escape')
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(9)
-    expect(await page.evaluate(() => location.hash)).toBe('#/history')
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe('#/history')
   })
 
   it('tags several sessions at once, and takes it back', async () => {
@@ -84,18 +84,18 @@ describe('the list', () => {
     await page.getByRole('group', { name: 'Tags in use' }).getByRole('checkbox', { name: 'nightly' }).uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
     await messages(page).getByText('Changed the tags of 2 sessions.').waitFor()
-    expect(await row('Night 1').innerText()).toMatch(/odd\s+release/)
-    expect(await row('Night 2').innerText()).not.toContain('nightly')
+    await expect.poll(() => row('Night 1').innerText()).toMatch(/odd\s+release/)
+    await expect.poll(() => row('Night 2').innerText()).not.toContain('nightly')
     await messages(page).getByRole('button', { name: 'Undo' }).last().click()
     await expect.poll(() => row('Night 2').innerText()).toContain('nightly')
-    expect(await row('Night 1').innerText()).not.toContain('release')
+    await expect.poll(() => row('Night 1').innerText()).not.toContain('release')
   })
 
   it('merges and splits into new sessions, and takes that back', async () => {
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: 'Merge into a new session' }).click()
     await row('Night 1 + Night 2').waitFor()
-    expect(await row('Night 1 + Night 2').innerText()).toMatch(/\s4\s/)
+    await expect.poll(() => row('Night 1 + Night 2').innerText()).toMatch(/\s4\s/)
     await messages(page).getByRole('button', { name: 'Undo' }).last().click()
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(9)
     await row('Night 3').click()
@@ -108,17 +108,18 @@ describe('the list', () => {
 describe('one case over all sessions', () => {
   it('is opened from a row: chart, change point, change of the environment', async () => {
     await row('Night 8').dblclick()
+    await expect.poll(() => rowCount(page)).toBe(2)
     await grid(page).focus()
     await page.keyboard.press('Home')
+    await expect.poll(() => grid(page).getByRole('row', { selected: true }).count()).toBe(1)
     await page.keyboard.press('Control+Shift+H')
-    await page.getByTestId('case-verdict').waitFor()
-    expect(await page.getByTestId('case-verdict').innerText()).toBe('One change above 1.00 %.')
+    await expect.poll(() => page.getByTestId('case-verdict').innerText()).toBe('One change above 1.00 %.')
     await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
     const table = page.getByRole('table', { name: 'Sessions of this case' })
     await expect.poll(() => table.locator('tbody tr').count()).toBe(8)
-    const changed = await table.locator('tbody tr').filter({ hasText: 'slower' }).allInnerTexts()
-    expect(changed).toHaveLength(1)
-    expect(changed[0]).toMatch(/Night 5.*(9\.9|10\.\d).* % slower.*Driver: 560 → 570/s)
+    const changed = () => table.locator('tbody tr').filter({ hasText: 'slower' }).allInnerTexts()
+    await expect.poll(changed).toHaveLength(1)
+    expect((await changed())[0]).toMatch(/Night 5.*(9\.9|10\.\d).* % slower.*Driver: 560 → 570/s)
     await table.getByRole('button', { name: 'Night 4' }).click()
     await expect.poll(() => page.evaluate(() => location.hash)).toBe('#/session/s4')
   })
@@ -138,7 +139,7 @@ describe('the whole history', () => {
     await dialogsAnswer(backup)
     await page.getByRole('button', { name: 'Back up…' }).click()
     await page.getByText(/^Backed up to kept elsewhere\.sqlite: 9 sessions/).waitFor()
-    expect(existsSync(backup)).toBe(true)
+    await expect.poll(() => existsSync(backup)).toBe(true)
     await view(page, 'History')
     await row('Only softmax').click()
     await page.keyboard.press('Delete')
@@ -146,7 +147,7 @@ describe('the whole history', () => {
     await view(page, 'Settings')
     await page.getByRole('button', { name: 'Restore a backup…' }).click()
     await page.getByText(/^Restored 9 sessions .* from kept elsewhere\.sqlite\. What was here before stays/).waitFor()
-    expect(readdirSync(dataDir).filter((name) => name.includes('before-restore'))).toHaveLength(1)
+    await expect.poll(() => readdirSync(dataDir).filter((name) => name.includes('before-restore'))).toHaveLength(1)
     await view(page, 'History')
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(9)
     await row('Only softmax').dblclick()

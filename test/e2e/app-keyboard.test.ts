@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { dataRows, details, ended, grid, leavePicks, messages, rowCount, scripted, sessions, statusBar, tableRows, view } from './ui'
+import { dataRows, details, ended, endOf, grid, leavePicks, messages, rowCount, scripted, sessions, statusBar, tableRows, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-keyboard-'))
 let opened: Launched
@@ -29,6 +29,7 @@ describe('without a mouse', () => {
     await page.getByRole('searchbox', { name: 'Search operations' }).focus()
     await page.keyboard.press('Control+Enter')
     expect(await ended(page)).toBe('Finished: 4 results.')
+    await expect.poll(() => rowCount(page)).toBe(4)
   })
 
   it('rows are walked, marked, opened and copied', async () => {
@@ -66,6 +67,7 @@ describe('without a mouse', () => {
     const name = await dataRows(sessions(page)).first().getByRole('gridcell').first().innerText()
     await page.keyboard.press('Control+k')
     await palette().getByRole('combobox').fill(`Open ${name.slice(0, 5)}`)
+    await expect.poll(() => palette().getByRole('option').first().innerText()).toContain(`Open ${name.slice(0, 5)}`)
     await page.keyboard.press('Enter')
     await expect.poll(heading).toMatch(/^#\/session\/.+/)
     await expect.poll(() => rowCount(page)).toBe(4)
@@ -93,8 +95,7 @@ describe('without a mouse', () => {
     const items = await opened.app.evaluate(({ Menu }) => ['run.start', 'view.palette', 'session.export', 'view.history'].map((id) => Menu.getApplicationMenu()!.getMenuItemById(id)!.accelerator))
     expect(items).toEqual(['CmdOrCtrl+Enter', 'CmdOrCtrl+K', 'CmdOrCtrl+S', 'CmdOrCtrl+4'])
     await view(page, 'Run')
-    await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('run.start')!.click())
-    expect(await ended(page)).toBe('Finished: 4 results.')
+    expect(await endOf(page, () => opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('run.start')!.click()))).toBe('Finished: 4 results.')
     await expect.poll(() => statusBar(page).innerText()).toContain('2 sessions')
     await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('help.shortcuts')!.click())
     await page.getByRole('dialog').getByText('Command palette').waitFor()
@@ -112,9 +113,13 @@ describe('the next start', () => {
     await page.getByRole('checkbox', { name: 'p95' }).click()
     await page.keyboard.press('Escape')
     const divider = () => page.getByRole('separator', { name: 'Height of the charts' })
-    await divider().press('ArrowDown')
-    await divider().press('ArrowDown')
-    const height = await divider().getAttribute('aria-valuenow')
+    const heightNow = () => divider().getAttribute('aria-valuenow')
+    let height = await heightNow()
+    for (let i = 0; i < 2; i++) {
+      await divider().press('ArrowDown')
+      await expect.poll(heightNow).not.toBe(height)
+      height = await heightNow()
+    }
     expect(Number(height)).toBeGreaterThan(50)
     await view(page, 'Settings')
     await page.getByRole('radio', { name: 'Dark' }).click()
@@ -132,14 +137,15 @@ describe('the next start', () => {
     opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
     page = opened.page
     await expect.poll(heading).toBe('#/history')
-    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark)
+    await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark)
     await view(page, 'Run')
     await page.getByText('2 cases').waitFor()
-    expect(await divider().getAttribute('aria-valuenow')).toBe(height)
-    expect(await page.getByRole('textbox', { name: 'Vectors (elements)' }).inputValue()).toBe('64, 4096')
+    await expect.poll(heightNow).toBe(height)
+    await expect.poll(() => page.getByRole('textbox', { name: 'Vectors (elements)' }).inputValue()).toBe('64, 4096')
+    await expect.poll(() => page.getByRole('button', { name: /^Run/ }).isEnabled()).toBe(true)
     await page.keyboard.press('Control+Enter')
     expect(await ended(page)).toBe('Finished: 2 results.')
-    for (const row of await tableRows(page)) expect(Number(row['p95'])).toBeGreaterThan(0)
+    await expect.poll(async () => (await tableRows(page)).map((row) => Number(row['p95']) > 0)).toEqual([true, true])
     expect(opened.pageErrors).toEqual([])
   })
 })
