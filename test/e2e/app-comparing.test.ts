@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { PRESETS } from '@core/measure/settings'
 import { launch, type Launched } from './launch'
-import { dataRows, ended, runToEnd, scripted, sessions, statusBar, view } from './ui'
+import { dataRows, ended, endOf, runToEnd, scripted, sessions, statusBar, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-comparing-'))
 let opened: Launched
@@ -43,8 +43,7 @@ describe('what is unclear inside a session', () => {
     await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake steady')
     await table().getByText('Baseline: fake steady').waitFor()
     await expect.poll(unclear).toBeGreaterThan(0)
-    const before = await unclear()
-    expect(await more().innerText()).toBe(`Resolve unclear cases (${before})`)
+    await expect.poll(async () => (await more().innerText()) === `Resolve unclear cases (${await unclear()})`).toBe(true)
     await more().click()
     const progress = page.getByRole('progressbar', { name: 'Resolving unclear cases' })
     await progress.waitFor()
@@ -59,7 +58,7 @@ describe('what is unclear inside a session', () => {
     await more().waitFor()
     await view(page, 'History')
     const row = dataRows(sessions(page)).filter({ hasText: 'unclear cases' })
-    expect((await row.getByRole('gridcell').allInnerTexts()).slice(2, 4)).toEqual(['stopped early', String(measured)])
+    await expect.poll(async () => (await row.getByRole('gridcell').allInnerTexts()).slice(2, 4)).toEqual(['stopped early', String(measured)])
     // An interleaved comparison that was cut off is not offered to be taken up again.
     await row.dblclick()
     await page.getByText('interleaved', { exact: true }).waitFor()
@@ -72,11 +71,9 @@ describe('what is unclear inside a session', () => {
     await table().getByText('Baseline: fake steady').waitFor()
     await expect.poll(unclear).toBeGreaterThan(0)
     const first = (await verdicts()).indexOf('unclear')
-    await more().click()
-    expect(await ended(page)).toMatch(/^Finished/)
-    await expect.poll(unclear).toBe(0)
+    expect(await endOf(page, () => more().click())).toMatch(/^Finished/)
+    await expect.poll(async () => new Set(await verdicts())).toEqual(new Set(['same']))
     await expect.poll(() => more().isDisabled()).toBe(true)
-    expect(new Set(await verdicts())).toEqual(new Set(['same']))
     await dataRows(table()).nth(first).getByText('same').click()
     await cell().getByText('Interleaved', { exact: true }).waitFor()
     const quads = Number(/(\d+) ABBA quads/.exec(await cell().innerText())![1])
@@ -100,11 +97,13 @@ describe('a sweep in fresh processes', () => {
   it('is repeated as often as asked, and compared run by run', async () => {
     await view(page, 'Run')
     await page.getByRole('button', { name: 'One repeat more' }).click()
-    expect(await page.getByRole('textbox', { name: 'Repeats' }).inputValue()).toBe('2')
+    await expect.poll(() => page.getByRole('textbox', { name: 'Repeats' }).inputValue()).toBe('2')
     await page.getByText('× 2').waitFor()
     expect(await runToEnd(page)).toBe('Finished: 12 results.')
     expect(await runToEnd(page)).toBe('Finished: 12 results.')
     await view(page, 'History')
+    // The sweep, two comparisons of its unclear cases, and the two of now.
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(5)
     await dataRows(sessions(page)).nth(0).click()
     await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
     await page.getByRole('button', { name: /Compare the selected/ }).click()
@@ -114,6 +113,7 @@ describe('a sweep in fresh processes', () => {
     await page.keyboard.press('Home')
     await cell().getByText('2, baseline 2').waitFor()
     await page.keyboard.press('Escape')
+    await expect.poll(async () => (await verdicts()).every((verdict) => verdict !== undefined)).toBe(true)
     // Between sessions nothing can be interleaved, and it is said why.
     if (await unclear()) {
       await more().click()
