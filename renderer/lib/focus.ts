@@ -22,6 +22,11 @@ export function useReturnFocus(): void {
   })
 }
 
+/** In a popover, keys belong to what is in it and run no command of the app; Escape still closes it. A handler of its key presses. */
+export function keepKeys(event: KeyboardEvent): void {
+  if (event.key !== 'Escape') event.stopPropagation()
+}
+
 /** Moves the focus up and down among the elements with `data-entry` in a list: a handler of its key presses. */
 export function moveEntry(event: KeyboardEvent): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return

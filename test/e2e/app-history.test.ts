@@ -46,8 +46,10 @@ const names = async () => (await dataRows(sessions(page)).allInnerTexts()).map((
 const row = (name: string) => dataRows(sessions(page)).filter({ hasText: name })
 const pick = async (facet: string, value: string) => {
   await page.getByRole('button', { name: facet, exact: true }).click()
-  await page.getByRole('group', { name: facet, exact: true }).getByRole('checkbox', { name: value }).check()
+  const choices = page.getByRole('group', { name: facet, exact: true })
+  await choices.getByRole('checkbox', { name: value }).check()
   await page.keyboard.press('Escape')
+  await choices.waitFor({ state: 'detached' })
 }
 
 describe('the list', () => {
@@ -61,6 +63,7 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Date', exact: true }).click()
     await page.getByLabel('From').fill('2026-03-04')
     await page.keyboard.press('Escape')
+    await page.getByLabel('From').waitFor({ state: 'detached' })
     await expect.poll(names).toEqual(['Night 7', 'Night 5'])
     await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/history\?tags=odd&from=2026-03-04$/)
     await view(page, 'Run')
