@@ -63,7 +63,7 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Date', exact: true }).click()
     await page.getByLabel('From').fill('2026-03-04')
     await page.keyboard.press('Escape')
-    await page.getByLabel('From').waitFor({ state: 'detached' })
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await expect.poll(names).toEqual(['Night 7', 'Night 5'])
     await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/history\?tags=odd&from=2026-03-04$/)
     await view(page, 'Run')
