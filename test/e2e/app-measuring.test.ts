@@ -52,32 +52,30 @@ describe('the rule of a preset', () => {
     for (const [bad, ending] of [['many', ', not “many”.'], ['0', ', not 0.'], ['2.5', ', not 2.5.'], ['', '.']] as const) {
       await quick().getByRole('textbox', { name: 'Samples' }).fill(bad)
       await quick().getByText(`Expected a whole number from 1 to 1,000,000${ending}`, { exact: true }).waitFor()
-      expect(await quick().getByRole('textbox', { name: 'Samples' }).getAttribute('aria-invalid')).toBe('true')
+      await expect.poll(() => quick().getByRole('textbox', { name: 'Samples' }).getAttribute('aria-invalid')).toBe('true')
     }
     expect(stored()).toMatchObject({ quick: { rule: { id: 'fixed-count', count: 37 } } })
     // What was typed is gone with the view; what is kept is shown.
     await view(page, 'Run')
     await page.getByText('Takes 37 samples of each case').waitFor()
     await view(page, 'Settings')
-    expect(await quick().getByRole('textbox', { name: 'Samples' }).inputValue()).toBe('37')
+    await expect.poll(() => quick().getByRole('textbox', { name: 'Samples' }).inputValue()).toBe('37')
   })
 
   it('is what the next run goes by, and its result says so', async () => {
     await view(page, 'Run')
     expect(await runToEnd(page)).toBe('Finished: 2 results.')
     await openRow('fake steady')
-    const said = await details(page).innerText()
-    expect(said).toMatch(/Stopped because\s+37 samples taken/)
-    expect(said).toMatch(/Samples\s+37/)
+    for (const said of [/Stopped because\s+37 samples taken/, /Samples\s+37/]) await expect.poll(() => details(page).innerText()).toMatch(said)
     await page.getByRole('button', { name: 'Close details (Esc)' }).click()
   })
 
   it('goes back to what it came with', async () => {
     await view(page, 'Settings')
     await quick().getByRole('button', { name: 'Reset' }).click()
-    expect(await quick().getByRole('combobox', { name: 'Stop' }).inputValue()).toBe('relative-ci')
+    await expect.poll(() => quick().getByRole('combobox', { name: 'Stop' }).inputValue()).toBe('relative-ci')
     await expect.poll(stored).toEqual({})
-    expect(await quick().getByRole('button', { name: 'Reset' }).count()).toBe(0)
+    await expect.poll(() => quick().getByRole('button', { name: 'Reset' }).count()).toBe(0)
   })
 })
 
@@ -89,11 +87,8 @@ describe('a device in trouble', () => {
     await page.getByRole('button', { name: 'Open session' }).click()
     await expect.poll(() => rowCount(page)).toBe(2)
     await openRow('fake throttled')
-    expect((await tableRows(page))[0]).toMatchObject({ status: 'ok', grade: 'C', verified: 'passed' })
-    const said = await details(page).innerText()
-    expect(said).toMatch(/No clean sample: throttled \(power limit\) in (\d+) of \1\./)
-    expect(said).toMatch(/Grade C/)
-    expect(said).toMatch(/Throttled\s+(\d+) of \1: power limit\s+Unlabelled\s+0 of \1/)
+    await expect.poll(async () => (await tableRows(page))[0]).toMatchObject({ status: 'ok', grade: 'C', verified: 'passed' })
+    for (const said of [/No clean sample: throttled \(power limit\) in (\d+) of \1\./, /Grade C/, /Throttled\s+(\d+) of \1: power limit\s+Unlabelled\s+0 of \1/]) await expect.poll(() => details(page).innerText()).toMatch(said)
     await page.getByRole('button', { name: 'Close details (Esc)' }).click()
     await page.getByRole('searchbox', { name: 'Filter rows' }).fill('')
   })
@@ -106,6 +101,7 @@ describe('a device in trouble', () => {
     expect(await runToEnd(page)).toBe('Finished: 9 results, 3 of them failed.')
     await page.getByRole('searchbox', { name: 'Filter rows' }).fill('')
     await expect.poll(() => rowCount(page)).toBe(9)
+    await expect.poll(async () => (await tableRows(page)).length).toBe(9)
     const rows = await tableRows(page)
     const statuses = (backend: string) => rows.filter((row) => row['backend'] === backend).map((row) => row['status'])
     expect(statuses('fake vanish')).toEqual(['failed', 'failed', 'failed'])
@@ -113,7 +109,7 @@ describe('a device in trouble', () => {
     // A new process finds the device again.
     expect(statuses('fake steady')).toEqual(['ok', 'ok', 'ok'])
     await openRow('fake vanish 64')
-    expect(await details(page).innerText()).toContain('The device is gone.')
+    await expect.poll(() => details(page).innerText()).toContain('The device is gone.')
     await details(page).getByText('Technical details', { exact: true }).click()
     await details(page).getByText('fake: no such device (100)').waitFor()
   })

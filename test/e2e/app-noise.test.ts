@@ -42,8 +42,9 @@ describe('the noise floor of a device', () => {
 
   it('has a noise floor afterwards', async () => {
     // As the button does, with the fewest pairs there may be.
+    const running = statusBar(page).getByText(/^Running/).waitFor()
     await page.evaluate(() => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('self-check:run', { devices: ['fake:0'], pairs: 4 }))
-    await statusBar(page).getByText(/^Running/).waitFor()
+    await running
     expect(await ended(page)).toMatch(/^Finished/)
     await expect.poll(() => note().innerText()).toMatch(/<?[\d.]+ %\s+smallest detectable difference\s+Typical difference\s+<?[\d.]+ %\s+False verdicts\s+0 of 4 pairs/)
     await card().getByRole('button', { name: 'Measure noise floor again' }).waitFor()
@@ -55,7 +56,9 @@ describe('the noise floor of a device', () => {
     await view(page, 'Run')
     expect(await runToEnd(page)).toBe('Finished: 1 result.')
     await page.getByRole('button', { name: 'Open session' }).click()
-    const floor = /Noise floor (<?[\d.]+ %)/.exec(await page.getByTestId('session-noise').innerText())![1]!
+    const noise = () => page.getByTestId('session-noise').innerText()
+    await expect.poll(noise).toMatch(/Noise floor <?[\d.]+ %/)
+    const floor = /Noise floor (<?[\d.]+ %)/.exec(await noise())![1]!
     await page.getByRole('button', { name: 'Environment' }).click()
     await page.getByTestId('environment').getByText(new RegExp(`${floor.replace('.', '\\.')} in 95 % of 4 pairs`)).waitFor()
     await page.keyboard.press('Escape')
