@@ -53,7 +53,7 @@ describe.skipIf(!hasTorch)(`shapes of a script in the window, with ${PYTHON}, wh
     await page.getByRole('alert').getByText('The script ended with an error: ValueError: no data What it called until then is below.').waitFor({ timeout: 60_000 })
     await page.getByText(/Traceback/).waitFor()
     await page.getByRole('button', { name: 'Run 2 captured cases' }).click()
-    await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => rowCount(page), { timeout: 60_000 }).toBe(2)
     expect(opened.pageErrors).toEqual([])
   }, 120_000)
 })
