@@ -48,12 +48,11 @@ describe('the measurement process', () => {
   })
 
   it('is not the process of the window, and goes when the app goes', async () => {
-    const processes = await opened.app.evaluate(({ app }) => app.getAppMetrics().map(({ pid, type, name }) => ({ pid, type, name })))
-    const worker = processes.find(({ name }) => name === 'Opscope measurement')
+    const worker = await opened.app.evaluate(({ app }) => app.getAppMetrics().map(({ pid, type, name }) => ({ pid, type, name })).find(({ name }) => name === 'Opscope measurement'))
     expect(worker).toMatchObject({ type: 'Utility' })
     expect(worker!.pid).not.toBe(opened.app.process().pid)
     await opened.kill()
-    await expect.poll(() => isAlive(worker!.pid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isAlive(worker!.pid)).toBe(false)
   })
 })
 

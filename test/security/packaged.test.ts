@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, ret
 
 /** Starts the release to its end; one that does not refuse would show a window and stay. */
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  return spawnSync(program, [...sandboxSwitches(), ...args], { env: { ...process.env, OPSCOPE_DATA_DIR: join(folder, 'data'), OPSCOPE_WEBGPU: 'software', ...env }, encoding: 'utf8', timeout: 30_000, killSignal: 'SIGKILL' })
+  return spawnSync(program, [...sandboxSwitches(), ...args], { env: { ...process.env, OPSCOPE_DATA_DIR: join(folder, 'data'), OPSCOPE_WEBGPU: 'software', ...env }, encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' })
 }
 
 /** Rule 9. */

@@ -6,8 +6,10 @@ let opened: Launched
 let page: Page
 beforeAll(async () => {
   opened = await launch()
-  const isHidden = (candidate: Page) => candidate.url().includes('/webgpu/')
-  page = opened.app.windows().find(isHidden) ?? (await opened.app.waitForEvent('window', isHidden))
+  // Asked again and again: a window is reported before it has an address.
+  const hidden = () => opened.app.windows().find((candidate) => candidate.url().includes('/webgpu/'))
+  while (!hidden()) await new Promise((done) => setTimeout(done, 50))
+  page = hidden()!
   await page.waitForFunction(() => window.opscopeHost !== undefined)
 })
 afterAll(() => opened.close())
