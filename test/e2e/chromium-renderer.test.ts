@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_HEADERS } from '../../main/app/page-files'
 import { chromiumPath, NO_CHROMIUM } from './chromium-webgpu/chromium'
 import { APP_FOLDER } from './launch'
-import { coloursDrawn, dataRows, details, ended, grid, rowCount, sessions, tableRows, view } from './ui'
+import { coloursDrawn, dataRows, details, ended, grid, rowCount, sessions, showChart, tableRows, view } from './ui'
 
 const executablePath = chromiumPath()
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.woff2': 'font/woff2', '.svg': 'image/svg+xml' }
@@ -67,10 +67,11 @@ describe.skipIf(executablePath === undefined)(`the renderer in Chromium${executa
     await page.getByText(/^[1-9][\d,]* cases$/).waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()
     expect(await ended(page)).toMatch(/^Finished: \d+ results/)
-    expect(await rowCount(page)).toBeGreaterThan(5)
+    await expect.poll(() => rowCount(page)).toBeGreaterThan(5)
+    await expect.poll(async () => (await tableRows(page)).length).toBeGreaterThan(5)
     for (const row of await tableRows(page)) expect(row['op']).not.toBe('')
     for (const tab of ['time', 'throughput', 'roofline']) {
-      await page.getByTestId(`chart-tab-${tab}`).click()
+      await showChart(page, tab)
       await expect.poll(() => coloursDrawn(page), { message: tab }).toBeGreaterThan(5)
     }
   })
@@ -79,6 +80,7 @@ describe.skipIf(executablePath === undefined)(`the renderer in Chromium${executa
     await view(page, 'History')
     await dataRows(sessions(page)).filter({ hasText: '20000 rows' }).dblclick()
     await page.getByText('20,000 rows', { exact: true }).waitFor()
+    await expect.poll(() => dataRows(grid(page)).count()).toBeGreaterThan(5)
     expect(await grid(page).getByRole('row').count()).toBeLessThan(200)
     await grid(page).focus()
     await page.keyboard.press('End')
