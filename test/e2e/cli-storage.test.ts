@@ -54,7 +54,8 @@ it.runIf(process.platform !== 'win32')('a run whose data folder vanishes exits w
   const cwd = mkdtempSync(join(tmpdir(), 'opscope-vanished-'))
   const running = cli.start(sweep(400, 'steady'), {}, cwd)
   await running.says('add 65')
-  rmSync(cli.folder, { recursive: true })
+  // Files may come into it while it is removed.
+  rmSync(cli.folder, { recursive: true, maxRetries: 5, retryDelay: 50 })
   const { status, err } = await running.ended
   expect([status, err]).toEqual([1, expect.stringMatching(/history\.sqlite is gone[^]*not in the history; the whole session was saved as /)])
   const [saved] = readdirSync(cwd)
