@@ -61,7 +61,7 @@ export const fleet = {
         clearInterval(telling)
         await opened.close()
         await line.close()
-        nats.stop()
+        await nats.stop()
       },
     }
   },

@@ -18,7 +18,7 @@ afterEach(async () => {
   await opened?.close()
   agent?.child.kill('SIGKILL')
   await agent?.ended
-  nats?.stop()
+  await nats?.stop()
   nats = agent = opened = undefined
 })
 
@@ -30,7 +30,7 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
     await agent.says('n1 measures for the fleet')
     const hosts = async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'])).out) as { hosts: unknown[] }).hosts.length
-    await expect.poll(hosts, { timeout: 30_000 }).toBe(1)
+    await expect.poll(hosts, { timeout: 60_000 }).toBe(1)
     expect((await cli.run(['fleet', 'run', ...server, '--detach', '--name', 'Far away', '--ops', 'add', '--sizes', 'vector=64,65,66', '--impls', 'steady', '--modes', 'hot', '--preset', 'quick'])).status).toBe(0)
     opened = await launch({ dataDir: cli.folder, env: { OPSCOPE_TEST_BACKEND: '1' } })
     const { page } = opened
@@ -65,7 +65,7 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await page.getByRole('textbox', { name: 'Server' }).fill(nats.url)
     await page.getByRole('button', { name: 'Connect' }).click()
     const grid = page.getByRole('grid', { name: 'Hosts and devices' })
-    await grid.getByText('Scripted device').waitFor({ timeout: 30_000 })
+    await grid.getByText('Scripted device').waitFor({ timeout: 60_000 })
     await page.getByRole('button', { name: 'Run on the fleet…' }).click()
     await page.getByLabel(/^n1\/fake:0/).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
@@ -75,15 +75,15 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await page.getByRole('combobox', { name: 'Sweep' }).selectOption('Long')
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     const cancel = page.getByRole('button', { name: /^Cancel .+ fleet$/ })
-    await cancel.waitFor({ timeout: 30_000 })
-    await grid.getByText('slow', { exact: false }).waitFor({ timeout: 30_000 })
+    await cancel.waitFor({ timeout: 60_000 })
+    await grid.getByText('slow', { exact: false }).waitFor({ timeout: 60_000 })
     expect(await violations(page)).toEqual([])
     for (const again of [true, false]) {
       await cancel.click()
-      await messages(page).getByText(/^3 cases of “.+ fleet” cancelled\./).waitFor({ timeout: 30_000 })
+      await messages(page).getByText(/^3 cases of “.+ fleet” cancelled\./).waitFor({ timeout: 60_000 })
       if (!again) break
       await messages(page).getByRole('button', { name: 'Undo' }).click()
-      await messages(page).getByText('3 cases queued again.').waitFor({ timeout: 30_000 })
+      await messages(page).getByText('3 cases queued again.').waitFor({ timeout: 60_000 })
     }
     await cancel.waitFor({ state: 'hidden' })
     await grid.getByText('slow', { exact: false }).waitFor({ state: 'hidden' })
@@ -126,7 +126,7 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await page.getByRole('alert').getByText(/cannot be used: it refuses the credentials in stranger\.creds/).waitFor()
     await choose(accounts.user('window'), accounts.authority)
     await page.getByRole('button', { name: 'Connect' }).click()
-    await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('Scripted device').waitFor({ timeout: 30_000 })
+    await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('Scripted device').waitFor({ timeout: 60_000 })
     // Files are named, not copied.
     expect(JSON.parse(readFileSync(join(cli.folder, 'fleet.json'), 'utf8'))).toEqual({ server: url, creds: join(accounts.folder, 'window.creds'), tlsCa: accounts.authority })
     expect(opened.pageErrors).toEqual([])

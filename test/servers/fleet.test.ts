@@ -26,7 +26,7 @@ afterEach(async () => {
     await one.ended
   }
   hosts?.stop()
-  nats?.stop()
+  await nats?.stop()
   nats = hosts = undefined
 })
 
@@ -54,7 +54,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const { cli, server, up, hosts, session } = await fleet()
     expect((await cli.run(sweep('64', ...server))).err).toContain('no agent answers; start one on a machine of the fleet: opscope fleet up')
     const agents = [await up('n1'), await up('n2')]
-    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1', 'n2'])
+    await expect.poll(hosts, { timeout: 60_000 }).toEqual(['n1', 'n2'])
     const second = await new Cli().run(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
     expect([second.status, second.err]).toEqual([1, 'opscope: an agent called n1 is in this fleet already; give this one another name with --name\n'])
     const { status, err } = await cli.run(sweep(sizes(4)))
@@ -74,7 +74,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
   it('keeps work for agents that are away and results for a history that is', async () => {
     const { cli, up, hosts, server } = await fleet()
     const first = await up('n1')
-    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1'])
+    await expect.poll(hosts, { timeout: 60_000 }).toEqual(['n1'])
     first.child.kill('SIGKILL')
     await first.ended
     await up('n1', { OPSCOPE_TEST_REAL_TIME: '1' })
@@ -96,13 +96,13 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const waits = cli.start(['fleet', 'run', ...server, '--name', 'Long', '--ops', 'add', '--sizes', `vector=${sizes(3)}`, '--impls', 'slow', '--modes', 'hot', '--rule', 'fixed-time=3600s', '--max-seconds', '3600'], ENV)
     running.push(waits)
     await waits.says('6 cases queued for 2 devices')
-    await expect.poll(queue, { timeout: 30_000 }).toEqual(Array(2).fill({ waiting: 2, measuring: 1 }))
+    await expect.poll(queue, { timeout: 60_000 }).toEqual(Array(2).fill({ waiting: 2, measuring: 1 }))
     away.child.kill('SIGKILL')
     await away.ended
     expect(await cli.run(['fleet', 'cancel', 'Long'], ENV)).toMatchObject({ status: 0, err: expect.stringMatching(/^opscope: 6 cases taken out of the queue, 0 of 6 cases measured: Long \(session .*\)\n$/) })
     expect(await waits.ended).toMatchObject({ status: 130, err: expect.stringContaining('opscope: cancelled, 0 of 6 cases measured: Long') })
     expect((await cli.json<SessionSummary[]>('sessions')).map(({ name, state, results }) => [name, state, results])).toEqual([['Long', 'cancelled', 0]])
-    await expect.poll(queue, { timeout: 30_000 }).toEqual([])
+    await expect.poll(queue, { timeout: 60_000 }).toEqual([])
     await nc.close()
     // Neither waits for work that is gone: the agent that measured it, and the one that died over it.
     await up('n2')
@@ -116,7 +116,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
   it('loses one message to each that is not work, or is of no catalogue, and keeps results of a newer version on the server', async () => {
     const { nats, cli, up, hosts, server, session } = await fleet()
     const agent = await up('n1')
-    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1'])
+    await expect.poll(hosts, { timeout: 60_000 }).toEqual(['n1'])
     const nc = await nats.connect()
     const lane = workSubject(laneOf('n1', 'fake', 'fake:0'))
     const js = jetstream(nc)
@@ -125,7 +125,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const answers: string[] = []
     nc.subscribe(resultSubject('newer'), { callback: (_error, message) => void answers.push(unpack(deliverySchema, message.data).result.message ?? '') })
     await js.publish(lane, pack({ version: 2, client: 'newer', session: 's', resultId: 'r', case: testCase({ backend: 'fake', device: 'fake:0' }), settings: PRESETS.quick, urgent: true }))
-    await expect.poll(() => answers, { timeout: 30_000 }).toEqual([expect.stringMatching(/^The agent on n1 cannot read this work \(version: .*\)\. It should have the same version of Opscope as its sender\.$/)])
+    await expect.poll(() => answers, { timeout: 60_000 }).toEqual([expect.stringMatching(/^The agent on n1 cannot read this work \(version: .*\)\. It should have the same version of Opscope as its sender\.$/)])
     // A result that only a newer version can read stays on the server.
     const client = clientOf(cli.folder)
     const newer = headers()
@@ -162,14 +162,14 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     running.push(agent)
     await agent.says('n1 measures for the fleet')
     for (const key of [nkeys.createUser().getPublicKey(), user.getPublicKey()]) {
-      nats.kill()
+      await nats.kill()
       nats.wipe()
       nats.configure(only(key))
       await nats.up()
       await sleep(3000)
     }
     const cli = new Cli()
-    await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: { host: string }[] }).hosts.map(({ host }) => host), { timeout: 30_000 }).toEqual(['n1'])
+    await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: { host: string }[] }).hosts.map(({ host }) => host), { timeout: 60_000 }).toEqual(['n1'])
     expect((await cli.run(sweep(sizes(3), ...server), ENV)).status).toBe(0)
     expect((JSON.parse((await cli.run(['export', 'last', '--format', 'json'])).out) as SessionFile).results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok'])
   })
@@ -198,7 +198,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     expect((await status('--nkey', at('stranger.nk'), '--tls-ca', at('cert.pem'))).err).toMatch(/cannot be used: .*[Aa]uthorization/)
     expect((await status('--nkey', at('user.nk'))).err).toMatch(/cannot be used: .*(certificate|self.signed)/i)
     expect((await cli.run(['fleet', 'status', '--server', nats.url, '--nkey', at('user.nk')])).status).toBe(1)
-    nats.stop()
+    await nats.stop()
     nats = await Nats.start()
     expect((await cli.run(['fleet', 'status', '--server', nats.url.replace('nats:', 'tls:')])).err).toContain("server does not support 'tls'")
     // Files are named, not copied.
@@ -242,7 +242,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
       if (kind === 'kill') hosts.kill(i)
       else if (kind === 'collector') collector?.child.kill('SIGKILL')
       else if (kind === 'server') {
-        nats.kill()
+        await nats.kill()
         await sleep(500)
         await nats.up()
       } else {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,6 +25,9 @@ const freePort = () =>
       server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
+
+/** Looks for its readiness, 50 ms apart. */
+const START_TRIES = 800
 
 /** A nats-server with JetStream of its own. */
 export class Nats {
@@ -61,23 +65,30 @@ export class Nats {
   }
 
   async up(): Promise<void> {
+    // That of an earlier start would say at once that this one is ready.
+    rmSync(join(this.folder, 'log'), { force: true })
     this.#server = spawn(SERVER!, ['-c', join(this.folder, 'nats.conf')], { stdio: 'ignore' })
-    for (let i = 0; i < 100; i++) {
-      if (/Server is ready/.test(existsSync(join(this.folder, 'log')) ? readFileSync(join(this.folder, 'log'), 'utf8').split('Starting nats-server').at(-1)! : '')) return
+    for (let i = 0; i < START_TRIES; i++) {
+      if (existsSync(join(this.folder, 'log')) && readFileSync(join(this.folder, 'log'), 'utf8').includes('Server is ready')) return
       await sleep(50)
     }
     throw new Error('nats-server does not start')
   }
 
-  kill(): void {
-    this.#server?.kill('SIGKILL')
+  /** Ends the server; once this resolves, its port and its files are free. */
+  async kill(): Promise<void> {
+    const server = this.#server
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    const gone = once(server, 'exit')
+    server.kill('SIGKILL')
+    await gone
   }
 
   connect = () => connect({ servers: this.url })
 
-  stop(): void {
-    this.kill()
-    rmSync(this.folder, { recursive: true, force: true })
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
   }
 }
 

@@ -62,7 +62,7 @@ describe.skipIf(noSlurm !== undefined)(`a Slurm cluster${noSlurm ? ` (skipped: $
     const submitted = await cli.run(['slurm', 'run', '--tasks', String(TASKS), '--dir', at, '--gres', 'none', ...sweep], cluster.env)
     expect([submitted.status, submitted.err]).toEqual([0, expect.stringContaining('submitted 20 tasks')])
     await expect.poll(() => readdirSync(at).filter((name) => name.endsWith('.log')).length, { timeout: 60_000 }).toBeGreaterThan(5)
-    await expect.poll(() => cluster!.jobs().filter((state) => state === 'RUNNING').length, { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => cluster!.jobs().filter((state) => state === 'RUNNING').length, { timeout: 60_000 }).toBe(2)
     cluster.kill('n2')
     await expect.poll(() => cluster!.jobs(), { timeout: 300_000, interval: 1000 }).toEqual([])
 

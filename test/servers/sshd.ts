@@ -131,7 +131,7 @@ export class SshBox {
     const child = this.#space ? spawn('ip', ['netns', 'exec', this.#space, SSHD!, ...args], { stdio: ['ignore', 'ignore', 'pipe'] }) : spawn(SSHD!, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     child.stderr?.on('data', (text: Buffer) => (this.#log += text.toString()))
     this.#sshd = child
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 800; i++) {
       if (await answers(this.address, this.port)) return
       await sleep(50)
     }
