@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { violations } from './axe'
 import { ENERGY_SESSION, energyFile } from './energy-session'
 import { launch, type Launched } from './launch'
-import { dataRows, details, ended, grid, leavePicks, scripted, sessions, view } from './ui'
+import { dataRows, details, endOf, grid, leavePicks, scripted, sessions, showChart, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-accessibility-'))
 const RECORDED = resolve(import.meta.dirname, '../bench/results/app-session.json.gz')
@@ -38,19 +38,26 @@ async function clean(): Promise<void> {
   expect([...found, ...inOther.map((text) => `${other}: ${text}`)]).toEqual([])
 }
 const close = () => page.keyboard.press('Escape')
+const chartPlace = () => page.getByRole('region', { name: 'Charts' }).getByTestId('chart')
+
+/** No violation in what a button opens, which is closed again. */
+async function cleanOpened(button: string | RegExp, shows: string): Promise<void> {
+  await page.getByRole('button', { name: button }).first().click()
+  await page.getByRole('dialog').getByText(shows).first().waitFor()
+  await clean()
+  await close()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
 
 /** No violation in a chart, drawn and as a table. */
 async function cleanChart(id: string): Promise<void> {
-  const tab = page.getByTestId(`chart-tab-${id}`)
-  if (await tab.isVisible()) await tab.click()
-  else {
-    await page.getByTestId('chart-tabs-more').click()
-    await page.getByTestId(`chart-menu-${id}`).click()
-  }
+  await showChart(page, id)
   const chart = page.getByRole('region', { name: 'Charts' })
+  // A chart is drawn, or says what is missing.
+  await chartPlace().getByRole('img').or(chartPlace().getByTestId('chart-empty')).first().waitFor()
   await clean()
-  if (await page.getByTestId('chart-empty').isVisible()) return
-  expect(await chart.getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
+  if (await chartPlace().getByTestId('chart-empty').isVisible()) return
+  await expect.poll(() => chartPlace().getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
   const table = chart.getByRole('button', { name: 'Table', exact: true })
   await table.click()
   await expect.poll(() => chart.getByTestId('chart-data').getByRole('row').count()).toBeGreaterThan(1)
@@ -60,74 +67,87 @@ async function cleanChart(id: string): Promise<void> {
 
 describe('a recorded session', () => {
   it('stands in the session view with its charts', async () => {
-    await page.getByRole('button', { name: 'Compare inside this session' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Compare inside this session' }).waitFor()
+    await page.getByText('510 rows', { exact: true }).waitFor()
+    await page.getByTestId('session-answer').waitFor()
     await clean()
   })
 
   it.each(['throughput', 'roofline', 'speedup', 'heat-map', 'scaling', 'crossover', 'parallel', 'distribution'])('has the chart %s', cleanChart)
 
   it('has findings, details of a row, and menus', async () => {
+    const findings = page.getByTestId('findings')
     await page.getByTestId('findings-button').click()
+    await findings.getByRole('listitem').first().waitFor()
     await clean()
     await page.getByTestId('findings-button').click()
+    await findings.waitFor({ state: 'detached' })
     await grid(page).focus()
     await page.keyboard.press('Home')
     await page.keyboard.press('Enter')
-    await details(page).waitFor()
+    await details(page).getByRole('heading', { name: 'Statistics' }).waitFor()
+    await clean()
+    await page.getByRole('button', { name: 'Close details (Esc)' }).click()
+    await details(page).waitFor({ state: 'detached' })
+    await cleanOpened('Notes', 'Notes')
+    await page.getByRole('button', { name: 'Environment' }).first().click()
+    await page.getByTestId('environment').waitFor()
     await clean()
     await close()
-    for (const name of ['Notes', 'Environment']) {
-      await page.getByRole('button', { name }).first().click()
-      await clean()
-      await close()
-    }
-    for (const name of [/columns/i, /choose the baseline/i, /^Views$/]) {
-      await page.getByRole('button', { name }).first().click()
-      await clean()
-      await close()
-    }
+    for (const [button, opens] of [[/columns/i, 'Columns'], [/choose the baseline/i, 'Speedup over'], [/^Views$/, 'Saved views']] as const) await cleanOpened(button, opens)
     await dataRows(grid(page)).first().click({ button: 'right' })
+    await page.getByRole('menu', { name: 'Selected rows' }).waitFor()
     await clean()
     await close()
+    await page.getByRole('menu', { name: 'Selected rows' }).waitFor({ state: 'detached' })
   })
 })
 
 describe('views', () => {
   it('run, with picks, a wrong size, and a run that goes on and ends', async () => {
     await view(page, 'Run')
+    await page.getByTestId('sweep-summary').waitFor()
     await clean()
     const sizes = page.getByRole('textbox', { name: /^Vector|elements/i }).first()
     const before = await sizes.inputValue()
     await sizes.fill('1024..')
+    await expect.poll(() => sizes.getAttribute('aria-invalid')).toBe('true')
     await clean()
     await sizes.fill(before)
-    await page.getByRole('button', { name: /^Run/ }).click()
-    await ended(page)
+    await expect.poll(() => sizes.getAttribute('aria-invalid')).not.toBe('true')
+    await endOf(page, () => page.getByRole('button', { name: /^Run/ }).click())
+    await expect.poll(() => dataRows(grid(page)).count()).toBeGreaterThan(5)
     await clean()
   })
 
   it('compare: empty, inside a session, with details and regressions, and between two', async () => {
     await view(page, 'Compare')
+    await page.getByText('Compare sessions', { exact: true }).waitFor()
     await clean()
     await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
     await dataRows(sessions(page)).nth(1).dblclick()
     await page.getByRole('button', { name: 'Compare inside this session' }).click()
     const table = page.getByRole('table', { name: 'Comparison by case' })
     await table.waitFor()
+    await expect.poll(() => dataRows(table).count()).toBeGreaterThan(1)
     await clean()
     await table.focus()
     await page.keyboard.press('ArrowDown')
+    await page.getByRole('region', { name: 'Details of the comparison' }).waitFor()
     await page.getByRole('button', { name: /^Slower cases/ }).click()
+    await page.getByText('Thresholds per operation').waitFor()
     await clean()
     await page.getByRole('combobox', { name: 'Group by' }).selectOption('op')
+    await table.locator('[role=row]:has([aria-expanded])').first().waitFor()
     await clean()
     await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
     await dataRows(sessions(page)).nth(0).click()
     await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
+    await page.getByText('2 of 2 selected').waitFor()
     await clean()
-    await page.getByRole('button', { name: 'Baselines' }).click()
-    await clean()
-    await close()
+    await cleanOpened('Baselines', 'Pinned baselines')
     await page.getByRole('button', { name: /to compare them|Compare the selected/ }).click()
     await page.getByText(/not compared/).first().waitFor()
     await clean()
@@ -139,18 +159,25 @@ describe('views', () => {
     await clean()
   })
 
-  it.each(['History', 'Devices', 'Settings', 'Guide'])('%s', async (name) => {
+  it.each([
+    ['History', () => dataRows(sessions(page)).nth(1)],
+    ['Devices', () => page.getByRole('article', { name: /^fake / })],
+    ['Settings', () => page.getByRole('heading', { name: 'Thoroughness' })],
+    ['Guide', () => page.getByRole('heading', { name: 'Guide', level: 1 })],
+  ])('%s', async (name, last) => {
     await view(page, name)
-    await page.waitForTimeout(400)
+    await last().waitFor()
     await clean()
   })
 
   it('a case through all sessions', async () => {
     await view(page, 'History')
     await dataRows(sessions(page)).first().dblclick()
+    await page.getByText('9 rows', { exact: true }).waitFor()
     await dataRows(grid(page)).first().click({ button: 'right' })
     await page.getByRole('menuitem', { name: /Show this case/ }).click()
-    await page.waitForTimeout(600)
+    await page.getByTestId('case-verdict').waitFor()
+    await page.getByRole('table', { name: 'Sessions of this case' }).locator('tbody tr').first().waitFor()
     await clean()
   })
 })
@@ -158,12 +185,16 @@ describe('views', () => {
 describe('dialogs', () => {
   it('the command palette and the shortcuts', async () => {
     await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Command palette' })
+    await palette.getByRole('option').first().waitFor()
     await clean()
-    await page.keyboard.press('Escape')
+    await close()
+    await palette.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+/')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await clean()
     await close()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   it('the export of a session, and a fault of the app', async () => {
@@ -172,10 +203,12 @@ describe('dialogs', () => {
     await page.getByRole('dialog').waitFor()
     await clean()
     await close()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await opened.app.evaluate(() => void process.emit('uncaughtException', new Error('something of ours broke')))
     await page.getByRole('dialog', { name: 'Opscope had an internal error' }).waitFor()
     await clean()
     await close()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 })
 
@@ -188,6 +221,7 @@ describe('a session with energy', () => {
     await dataRows(sessions(page)).filter({ hasText: ENERGY_SESSION }).dblclick()
     await page.getByTestId('chart-tab-time').waitFor()
     await cleanChart('energy')
-    expect(await page.getByTestId('chart-empty').isVisible()).toBe(false)
+    await chartPlace().getByRole('img').waitFor()
+    expect(await chartPlace().getByTestId('chart-empty').count()).toBe(0)
   })
 })
