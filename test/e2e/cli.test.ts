@@ -103,7 +103,7 @@ test('a case that computes wrong, fails, or ends its process costs that case alo
 
 test('a case that hangs is ended, replaced and the rest is measured', async () => {
   const cli = new Cli()
-  const { status, out } = await cli.run(sweep(1, 'hang,steady'), { OPSCOPE_TEST_SILENCE_MS: '800' })
+  const { status, out } = await cli.run(sweep(1, 'hang,steady'), { OPSCOPE_TEST_SILENCE_MS: '2000' })
   expect(status).toBe(1)
   expect(out).toMatch(/ hang .* timed out +no progress for/)
   expect(out).toMatch(/ steady .* [ABC]\n/)
