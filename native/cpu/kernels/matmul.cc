@@ -1,151 +1,56 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
-#include "simd/dot_products.h"
-#include "simd/few_columns.h"
+#include "simd/few_rows.h"
 #include "simd/few_terms.h"
 #include "simd/narrow_products.h"
+#include "simd/products_by_dots.h"
 #include "simd/tiles.h"
+#include "simd/vector_products.h"
 
 namespace {
 
-struct Size {
-  Products p;
-  bool trans_a, trans_b;
-};
-
-Size size_of(const int64_t* d) { return {{d[0], d[1], d[2], d[3]}, d[4] != 0, d[5] != 0}; }
-
-// out[j] = sum over l of v[l] * b[l, j] for columns `r`.
-template <class T>
-void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out) {
-  constexpr int64_t COLUMNS = 1024;
-  alignas(64) float sums[COLUMNS];
-  for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
-    const int64_t n = least(COLUMNS, r.end - from);
-    for (int64_t j = 0; j < n; j++) sums[j] = 0;
-    add_rows_to(sums, v, b + from, k, stride, n);
-    map1<false>(sums, out + from, 0, n, [](V x) { return x; });
-  }
-}
-
-// out[j] = sum over l of v[l] * b[j, l] for rows `r`.
-template <class T>
-void dot_rows(const T* v, const T* b, int64_t k, Range r, T* out) {
-  int64_t j = r.begin;
-#if defined(OPSCOPE_ISA_avx512)
-  constexpr int TOGETHER = 8;
-  if (k < 8 * W)
-    for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, k, out + j, int64_t{0}, 1);
-#endif
-  for (; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
-}
-
-// A vector times a matrix of n results, whose rows hold the results (by_rows) or the terms.
-template <class T>
-void run_vectors(const Call& c, const Size& s) {
-  const bool row = s.p.m == 1;
-  const int64_t n = row ? s.p.n : s.p.m, k = s.p.k;
-  const bool terms_in_rows = n == 1 || (row ? s.trans_b : !s.trans_a);
-  const T *vectors = input<T>(c, row ? 0 : 1), *matrices = input<T>(c, row ? 1 : 0);
-  const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
-  for (int64_t i = products.begin; i < products.end; i++) {
-    if (terms_in_rows) dot_rows(vectors + i * k, matrices + i * n * k, k, r, output<T>(c) + i * n);
-#if defined(OPSCOPE_FEW_COLUMNS)
-    else if (r.end - r.begin <= FEW_COLUMNS && r.end > r.begin && k >= LEAST_ROWS) add_few_columns(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
-#endif
-    else add_rows(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
-  }
-}
-
-constexpr int FEW_ROWS_OF_FEW = 8;
-// Two to eight rows and few columns, whose sums stay in registers.
-inline bool by_few_rows(const Size& s, size_t element_bytes) {
-#if defined(OPSCOPE_FEW_COLUMNS)
-  return element_bytes == sizeof(float) && !s.trans_b && s.p.m > 1 && s.p.m <= FEW_ROWS_OF_FEW && s.p.n > W && s.p.n <= FEW_COLUMNS && s.p.k >= LEAST_ROWS;
+#if defined(OPSCOPE_FEW_ROWS)
+constexpr bool HAS_FEW_ROWS = true;
 #else
-  return s.p.k < 0 && element_bytes == 0;
+constexpr bool HAS_FEW_ROWS = false;
 #endif
-}
+// Rows of sums; floats of a matrix whose rows are read in short pieces; columns that two passes meet, of so many terms.
+constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
 
-void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s) {
-#if defined(OPSCOPE_FEW_COLUMNS)
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  const Range products = part(s.p.batch, 1, c.thread, c.threads);
-  for (int64_t i = products.begin; i < products.end; i++) few_rows<FEW_ROWS_OF_FEW>(m, input(c, 0) + i * m * k, s.trans_a ? m : k, s.trans_a, input(c, 1) + i * n * k, k, n, output(c) + i * m * n);
-#endif
+// Few columns of a product whose left operand is stored transposed: rows of that meet them as they lie (few_rows.h).
+inline bool by_few_columns(const Size& s, size_t element_bytes) {
+  const int64_t most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_OF_TWO_PASSES;
+  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && times(s.p.m, s.p.k) <= NEAR_MATRIX;
 }
-
-// Whether one operand has few rows, and the terms of both lie next to one another. Of up to DOT_ROWS rows always; of more, where sums over the
-// lanes take little beside the terms, and (`more`) where no tiles of bf16 do better and each element is widened at once.
-template <class T>
-constexpr bool WIDENED_AT_ONCE = true;
-template <>
-constexpr bool WIDENED_AT_ONCE<F16> = W >= 8;
-inline bool by_dots(const Size& s, size_t element_bytes, bool more) {
-  constexpr int64_t MANY_TERMS = W < 16 ? 400 : 200, MANY_COLUMNS = 256;
-  const int64_t few = least(s.p.m, s.p.n), many = s.p.m > s.p.n ? s.p.m : s.p.n, k = s.p.k;
-  const bool is_float = element_bytes == sizeof(float);
-  if (s.trans_a || !s.trans_b || (k == 1 && s.p.n > s.p.m)) return false;
-  if (few <= DOT_ROWS) return true;
-  if (!more || few > MOST_FEW_ROWS) return false;
-  const bool all_few = many <= MOST_FEW_ROWS;
-  if (is_float && !all_few && few * k > NEAR_FLOATS) return false;
-  // Copies that one or two tiles meet are not repaid (AVX-512).
-  constexpr int64_t FEW_TERMS = 40, FEW_COLUMNS = 64;
-  const bool few_columns = s.p.m <= s.p.n && s.p.n <= FEW_COLUMNS;
-  if (W == 16 && is_float && k >= FEW_TERMS && ((all_few && s.p.n > W / 2 && k >= 7 * few) || (few_columns && k >= 13 * few))) return true;
-  // Columns that meet rows twice repay copies sooner.
-  const bool repaid = few > MOST_DOT_ROWS && many > MANY_COLUMNS;
-  return k >= (repaid ? (is_float ? 2 : 4) * MANY_TERMS : MANY_TERMS);
-}
-
-template <class T>
-void run_dots(const Call& c, const Size& s) {
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  const bool by_product = s.p.batch >= c.threads;
-  const int64_t many = m > n ? m : n;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, many} : part(many, LINE, c.thread, c.threads);
-  for (int64_t i = products.begin; i < products.end; i++) {
-    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k;
-    T* const out = output<T>(c) + i * m * n;
-    if (m < n) dot_products(a, m, b, k, r, out, n, 1);
-    else dot_products(b, n, a, k, r, out, One{}, n);
-  }
-}
-
-// Columns behind the last whole vector, where a vector of them would be mostly empty: by dot products, which fill vectors with terms. A last
-// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms.
-constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20;
-// Whether tiles of these rows take longer than turning the columns. Without other columns the tiles of a few rows wait for their multiplications,
-// as long as those of WAITING rows take, and turning takes as long as TURNING columns of dot products (AVX-512).
-inline bool rows_repay_turning(int64_t rows, int64_t columns, bool alone) {
-  constexpr int64_t WAITING = 4, TURNING = 44;
-  if (!alone || W < 16) return rows >= columns + W / 2;
-  return (rows > WAITING ? rows : WAITING) * W >= TURNING + rows * columns;
-}
-inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
-  const int64_t rest = s.p.n % W;
-  if (W < 8 || s.trans_a || rest == 0 || rest > W / 2) return 0;
-  if (element_bytes < sizeof(float) && (rest != s.p.n || s.trans_b || s.p.k < 4 * LEAST_TERMS)) return 0;  // of 16-bit ones all, or none
-  if (W < 16 && (s.p.n - rest) % NR != 0) return 0;  // tiles of one vector would wait for their multiplications
-  const bool pays = s.p.k >= LEAST_TERMS && s.p.k * (W - rest) > TERMS_OF_SUM * W * rest && rows_repay_turning(s.p.m, rest, rest == s.p.n) && (W - rest) * LEAST_SHARE >= s.p.n;
+// The last columns of such a product, where a vector of them would be mostly empty.
+inline int64_t last_few_columns(const Size& s, size_t element_bytes) {
+  constexpr int64_t REPAID = 16, MOST_LAST = 10;  // terms; columns
+  const int64_t rest = s.p.n % W, most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_LAST;
+  const bool pays = HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && rest > 0 && rest <= most && rest < s.p.n && s.p.k >= REPAID && (W - rest) * LEAST_SHARE >= s.p.n && times(s.p.m, s.p.k) <= NEAR_MATRIX;
   return pays ? rest : 0;
 }
-inline int64_t turned_floats(const Size& s, int64_t columns) { return s.trans_b ? 0 : columns * ((s.p.k + LINE - 1) / LINE * LINE); }
+// Up to eight rows by up to three vectors of columns.
+inline bool by_few_rows(const Size& s, size_t element_bytes) {
+  return HAS_FEW_ROWS && element_bytes == sizeof(float) && !s.trans_b && s.p.m <= MOST_FEW_SUMS && s.p.n <= 3 * W && (s.trans_a || s.p.n > W / 2 || columns_by_dots(s, element_bytes) == 0);
+}
 
-// The last `columns` columns of all products. turned: place for them as rows, of this thread.
-template <class T>
-void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turned) {
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+// All rows, or the last `columns` columns where there are any.
+OPSCOPE_APART void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s, [[maybe_unused]] int64_t columns) {
+#if defined(OPSCOPE_FEW_ROWS)
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, across = columns > 0 ? m : n;
   const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, rows = by_product ? Range{0, m} : part(m, LINE, c.thread, c.threads);
-  T* const to = reinterpret_cast<T*>(turned);
-  for (int64_t i = products.begin; i < products.end; i++) {
-    const T* const b = input<T>(c, 1) + i * n * k;
-    if (!s.trans_b) turn_last(b, k, n, columns, to);
-    dot_products(s.trans_b ? b + (n - columns) * k : to, columns, input<T>(c, 0) + i * m * k, k, rows, output<T>(c) + i * m * n + n - columns, One{}, n);
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, across} : part(across, LINE, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end && r.end > r.begin; i++) {
+    const float *const a = input(c, 0) + i * m * k, *const b = input(c, 1) + i * n * k;
+    float* const out = output(c) + i * m * n;
+    for (int64_t left = columns; left > 0;) {
+      const int64_t some = left > MOST_FEW_SUMS ? (left + 1) / 2 : left;
+      few_rows(some, Factors{b + (n - left) * (s.trans_b ? k : 1), s.trans_b ? k : 1, s.trans_b ? 1 : n}, a + r.begin, m, k, r.end - r.begin, Results{out + r.begin * n + n - left, 1, n});
+      left -= some;
+    }
+    if (columns == 0) few_rows(m, Factors{a, s.trans_a ? 1 : k, s.trans_a ? m : 1}, b + r.begin, n, k, r.end - r.begin, Results{out + r.begin, n, 1});
   }
+#endif
 }
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
@@ -163,7 +68,7 @@ inline bool repays_turning(const Products& p) {
 inline bool other_way(const Size& s, size_t element_bytes) {
   constexpr int64_t NARROW = W * 3 / 4;
   if (!s.trans_a) return false;
-  if (s.trans_b) return s.p.n <= 96 && (s.p.k >= 256 || (W == 16 && element_bytes == sizeof(float) && s.p.k >= 64 && repays_turning(s.p)));
+  if (s.trans_b) return (s.p.n <= 96 || s.p.m < W) && ((s.p.k >= 256 && s.p.n <= 96) || (W == 16 && element_bytes == sizeof(float) && s.p.k >= 64 && repays_turning(s.p)));
   // 16-bit operands are widened and packed first.
   const bool lies = element_bytes == sizeof(float);
   return s.p.n <= NARROW && s.p.m >= (lies ? 2 * s.p.n : 2 * W) && s.p.k >= (lies ? 64 : 128);
@@ -175,7 +80,7 @@ template <class T>
 struct Widened {
   using State = NoState;
   using Term = T;  // of dot products
-  static constexpr bool TILES = false;
+  static constexpr bool TILES = false, PAIRS = false;
   static Products products(const Products& p) { return p; }
   static T* output(T* out) { return out; }
   static LeftMatrix<T> left(const T* a, int64_t stride, bool transposed, int64_t) { return {a, stride, transposed}; }
@@ -188,9 +93,8 @@ struct WidenedRounded : Widened<BF16> {
 };
 struct Paired {
   using Term = PairedBF16;
-  static constexpr bool PAIRS = true;
   using State = NoState;
-  static constexpr bool TILES = false;
+  static constexpr bool TILES = false, PAIRS = true;
   static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static LeftPairs left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
@@ -201,7 +105,7 @@ struct Paired {
 struct Tiled {
   using Term = BF16;
   using State = Tiles;
-  static constexpr bool TILES = true;
+  static constexpr bool TILES = true, PAIRS = false;
   static Products products(const Products& p) { return in_tiles(p); }
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static LeftOfTiles left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
@@ -229,9 +133,10 @@ inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
 
 // Whether one operand has few rows of few terms and the other one is turned into columns.
 inline bool is_narrow(const Size& s, bool is_float) {
-  constexpr int64_t FEW = 16, FEW_RESULTS = 8;
+  constexpr int64_t FEW = 16, FEW_RESULTS = 8, FEW_OF_DOTS = W == 16 ? 24 : FEW;
   const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  if (W == 1 || k > FEW || (m > n ? m : n) < LINE) return false;
+  if (W == 1 || k > FEW_OF_DOTS || (m > n ? m : n) < LINE) return false;
+  if (k > FEW) return !is_float && s.trans_b && m > 1 && m <= DOT_ROWS && n >= AT_ONCE;
   if (m <= n) return s.trans_b && k > 1 && (m <= DOT_ROWS || (W >= 8 && m <= FEW_RESULTS && (is_float || k < FEW)));
   if (n == 1) return !s.trans_a && (W >= 8 || k <= FEW / 2);
   if (s.trans_a) return n <= (W < 16 || (is_float && k < DOT_ROWS) ? 3 : is_float ? FEW_RESULTS : DOT_ROWS);
@@ -243,7 +148,7 @@ inline NarrowProduct narrow(const Size& s) {
 }
 
 template <class T>
-void run_narrow(const Call& c, const Size& s) {
+OPSCOPE_APART void run_narrow(const Call& c, const Size& s) {
   const NarrowProduct p = narrow(s);
   const bool by_product = s.p.batch >= c.threads;
   const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, p.rows} : part(p.rows, AT_ONCE, c.thread, c.threads);
@@ -253,38 +158,40 @@ void run_narrow(const Call& c, const Size& s) {
   }
 }
 
-template <class T, class Operands = Widened<T>>
-void run(const Call& c) {
-  const Size s = size_of(c.dims);
+template <class T>
+OPSCOPE_APART void run_rows(const Call& c, const Size& s) {
+  const int64_t all = s.p.m * s.p.k, next_row = s.trans_a ? 1 : s.p.k, next_term = s.trans_a ? s.p.m : 1;
+  const T* const a = input<T>(c, 0);
+  run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * all + row * next_row + p * next_term]; }, input<T>(c, 1), output<T>(c));
+}
+
+// The product of what is stored, of two operands whose results are turned.
+template <class T, class Operands>
+OPSCOPE_APART void run_turned(const Call& c, const Size& s) {
+  [[maybe_unused]] const typename Operands::State state{};
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
-#if defined(OPSCOPE_TILES)
-  if constexpr (Operands::TILES)
-    if (few_for_tiles(s.p)) return run<T, Paired>(c);
-#endif
-  if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
-  if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
-  if (by_dots(s, sizeof(T), WIDENED_AT_ONCE<T> && !Operands::TILES)) return run_dots<typename Operands::Term>(c, s);
-  if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
-  if (by_rows(s)) return run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * rows * inner + (s.trans_a ? p * rows + row : row * inner + p)]; }, b, out);
-#if defined(OPSCOPE_PAIRS)
-  // Rows of an odd number of terms would be copied one by one, for few columns.
-  if constexpr (requires { Operands::PAIRS; })
-    if (inner % 2 == 1 && inner <= PANEL_TERMS && cols <= W && !s.trans_a) return run<T, WidenedRounded>(c);
-#endif
+  run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
+    T* const to = out + i * rows * cols;
+    const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
+      for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
+    };
+    multiply_by(Operands::left(b + i * inner * cols, s.trans_b ? inner : cols, !s.trans_b, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
+  });
+}
+
+template <class T, class Operands>
+OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
   [[maybe_unused]] const typename Operands::State state{};
-  if (other_way(s, sizeof(T))) {
-    run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
-      T* const to = out + i * rows * cols;
-      const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
-        for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
-      };
-      multiply_by(Operands::left(b + i * inner * cols, s.trans_b ? inner : cols, !s.trans_b, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
-    });
-    return;
-  }
+  const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
+  const T *a = input<T>(c, 0), *b = input<T>(c, 1);
+  T* const out = output<T>(c);
   Products tiled = s.p;
+  if (const int64_t last = last_few_columns(s, sizeof(T)); last > 0) {
+    run_few_rows(c, s, last);
+    tiled.n -= last;
+  }
   if (const int64_t last = columns_by_dots(s, sizeof(T)); last > 0 && !Operands::TILES) {
     run_last_columns<typename Operands::Term>(c, s, last, c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last));
     tiled.n -= last;
@@ -300,6 +207,32 @@ void run(const Call& c) {
     };
     into(Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner));
   });
+}
+
+template <class T, class Operands = Widened<T>>
+void run(const Call& c) {
+  const Size s = size_of(c.dims);
+  const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
+#if defined(OPSCOPE_TILES)
+  if constexpr (Operands::TILES)
+    if (few_for_tiles(s.p)) return run<T, Paired>(c);
+#endif
+  if (rows > 1 && cols > 1) {
+    if (by_few_columns(s, sizeof(T))) return run_few_rows(c, s, cols);
+    if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s, 0);
+  }
+  if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
+  if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
+  constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;
+  if (by_dots(s, sizeof(T), MORE_DOTS) || by_turned_dots(s, sizeof(T), MORE_DOTS)) return run_dots<typename Operands::Term>(c, s, c.scratch + c.thread * turned_floats(s, rows));
+  if (by_rows(s) && !(Operands::PAIRS && inner > 1 && rows >= W)) return run_rows<T>(c, s);
+#if defined(OPSCOPE_PAIRS)
+  // Rows of an odd number of terms would be copied one by one, for few columns.
+  if constexpr (Operands::PAIRS)
+    if (inner % 2 == 1 && inner <= PANEL_TERMS && cols <= W && !s.trans_a) return run<T, WidenedRounded>(c);
+#endif
+  if (other_way(s, sizeof(T))) return run_turned<T, Operands>(c, s);
+  run_tiles<T, Operands>(c, s);
 }
 
 #if defined(OPSCOPE_PAIRS)
@@ -323,8 +256,9 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
-  if (size.p.m == 1 || size.p.n == 1 || by_dots(size, bytes, bytes == sizeof(float)) || by_few_rows(size, bytes) || by_rows(size)) return 0;
-  return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, columns_by_dots(size, bytes)));
+  const bool is_float = bytes == sizeof(float);
+  if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes) || by_dots(size, bytes, is_float) || (is_float && by_rows(size))) return 0;
+  return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
 }
 
 }  // namespace

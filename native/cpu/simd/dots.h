@@ -1,5 +1,6 @@
 // Products of few rows, which are not worth a copy of the other operand: each element of that is read once, as it lies.
 #pragma once
+#include "in_register.h"
 #include "map.h"
 #include "reduce.h"
 
@@ -40,28 +41,31 @@ struct One {
   constexpr operator int64_t() const { return 1; }
 };
 template <int ROWS, int COLUMNS, class T, class O, class Row>
-inline void dot_tile(const T* a, const T* b, int64_t k, int64_t stride, O* out, Row row, int64_t column) {
+OPSCOPE_APART void dot_tile(const T* a, const T* b, int64_t k, int64_t stride, O* out, Row row, int64_t column) {
   using Of = Terms<T>;
   V sum[ROWS][COLUMNS];
+#pragma GCC unroll 8
   for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 8
     for (int q = 0; q < COLUMNS; q++) sum[r][q] = vset(0);
   const auto join = [&](const auto& load, int64_t l) {
     V v[COLUMNS];
 #pragma GCC unroll 8
-    for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * stride + l);
+    for (int q = 0; q < COLUMNS; q++) v[q] = is_loaded_again(ROWS) ? in_register(load(b + q * stride + l)) : load(b + q * stride + l);
 #pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) {
-      V x = load(a + r * stride + l);
-#if defined(OPSCOPE_ISA_avx512) && defined(__GNUC__)
-      // Else compilers load it once for each column.
-      __asm__("" : "+v"(x));
-#endif
+      const V x = in_register(load(a + r * stride + l));
 #pragma GCC unroll 8
       for (int q = 0; q < COLUMNS; q++) sum[r][q] = Of::fma(x, v[q], sum[r][q]);
     }
   };
   int64_t l = 0;
-  for (; l + Of::AT_ONCE <= k; l += Of::AT_ONCE) join([](const T* p) { return Of::load(p); }, l);
+  // One row waits for loads alone, and those across two lines take twice as long: by halves, one of two is.
+  constexpr bool BY_HALVES = ROWS == 1 && sizeof(T) == sizeof(float);
+  for (; l + Of::AT_ONCE <= k; l += Of::AT_ONCE) {
+    if constexpr (BY_HALVES) join([](const T* p) { return vload(from_far(p)); }, l);
+    else join([](const T* p) { return Of::load(p); }, l);
+  }
   if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return Of::load(p, rest); }, l);
 #if defined(OPSCOPE_ISA_avx512)
   if constexpr (ROWS * COLUMNS >= 4) {
@@ -104,7 +108,10 @@ void dots(const T* a, const T* b, int64_t rows, int64_t k, int64_t stride, Range
   constexpr int TOGETHER = ROWS > DOT_ROWS ? DOT_COLUMNS - 1 : DOT_COLUMNS;
   int64_t j = columns.begin;
   for (; j + TOGETHER <= columns.end; j += TOGETHER) dot_tile<ROWS, TOGETHER>(a, b + j * stride, k, stride, out + j * column, row, column);
-  for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * stride, k, stride, out + j * column, row, column);
+  const int rest = static_cast<int>(columns.end - j);
+  if (TOGETHER > 3 && rest == 3) dot_tile<ROWS, 3>(a, b + j * stride, k, stride, out + j * column, row, column);
+  else if (TOGETHER > 2 && rest == 2) dot_tile<ROWS, 2>(a, b + j * stride, k, stride, out + j * column, row, column);
+  else if (rest > 0) dot_tile<ROWS, 1>(a, b + j * stride, k, stride, out + j * column, row, column);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A vector, or a few rows, times a matrix of a few columns, whose sums stay in registers while all rows meet them (AVX-512).
+// A vector times a matrix of a few columns, whose sums stay in registers while all rows meet them (AVX-512).
 #pragma once
 #include "map.h"
 
@@ -85,56 +85,6 @@ OPSCOPE_APART void add_few_columns(const T* v, const T* b, int64_t k, int64_t st
   else if (columns <= 2 * W) add_rows_apart<2>(columns, v, b + r.begin, k, stride, sums);
   else add_rows_apart<3>(columns, v, b + r.begin, k, stride, sums);
   map1<false>(sums, out + r.begin, 0, columns, [](V x) { return x; });
-}
-
-// out[i * n + j] = sum over l of a[i, l] * b[l * n + j] for ROWS rows, `stride` apart (BY_TERMS: that many terms), and n columns in VECTORS vectors.
-// Terms take turns where the multiplications of one are few.
-template <int ROWS, int VECTORS, bool BY_TERMS>
-OPSCOPE_APART void few_rows_of(const float* a, int64_t stride, const float* b, int64_t k, int64_t n, float* out) {
-  const int64_t row = BY_TERMS ? 1 : stride, term = BY_TERMS ? stride : 1;
-  constexpr int FIT = 24 / (ROWS * VECTORS), TURNS = FIT >= 4 ? 4 : FIT >= 2 ? 2 : 1;
-  const int last = static_cast<int>(n - (VECTORS - 1) * W);
-  V sum[TURNS][ROWS][VECTORS];
-#pragma GCC unroll 4
-  for (int t = 0; t < TURNS; t++)
-#pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++)
-#pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) sum[t][i][v] = vset(0);
-  const auto add = [&](V (&to)[ROWS][VECTORS]) __attribute__((always_inline)) {
-    V x[VECTORS];
-#pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) x[v] = v + 1 < VECTORS ? vload(b + v * W) : vload_n(b + v * W, last, 0);
-#pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++)
-#pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) to[i][v] = vfma(vset(a[i * row]), x[v], to[i][v]);
-    a += term;
-    b += n;
-  };
-  int64_t l = 0;
-  for (; l + TURNS <= k; l += TURNS) {
-#pragma GCC unroll 4
-    for (int t = 0; t < TURNS; t++) add(sum[t]);
-  }
-  for (; l < k; l++) add(sum[0]);
-#pragma GCC unroll 8
-  for (int i = 0; i < ROWS; i++)
-#pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) {
-      V total = sum[0][i][v];
-#pragma GCC unroll 4
-      for (int t = 1; t < TURNS; t++) total = vadd(total, sum[t][i][v]);
-      if (v + 1 < VECTORS) vstore(out + i * n + v * W, total);
-      else vstore_n(out + i * n + v * W, total, last);
-    }
-}
-template <int ROWS>
-inline void few_rows(int64_t rows, const float* a, int64_t stride, bool by_terms, const float* b, int64_t k, int64_t n, float* out) {
-  if constexpr (ROWS > 2)
-    if (rows < ROWS) return few_rows<ROWS - 1>(rows, a, stride, by_terms, b, k, n, out);
-  if (n <= 2 * W) by_terms ? few_rows_of<ROWS, 2, true>(a, stride, b, k, n, out) : few_rows_of<ROWS, 2, false>(a, stride, b, k, n, out);
-  else by_terms ? few_rows_of<ROWS, 3, true>(a, stride, b, k, n, out) : few_rows_of<ROWS, 3, false>(a, stride, b, k, n, out);
 }
 
 }  // namespace

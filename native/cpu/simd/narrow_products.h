@@ -2,6 +2,7 @@
 // vectors hold a term, or a result, of neighbouring rows.
 #pragma once
 #include "columns.h"
+#include "interleaved.h"
 
 namespace {
 
@@ -49,6 +50,11 @@ inline void narrow_rows(const NarrowProduct& s, const float* terms, int64_t stri
 // Rows `r` of a product.
 template <class T>
 OPSCOPE_APART void narrow_product(const NarrowProduct& s, const T* lengthy, const T* few, Range r, T* out) {
+#if defined(OPSCOPE_INTERLEAVED)
+  // Rows of few terms times one vector, in registers.
+  if constexpr (sizeof(T) == sizeof(float))
+    if (s.count == 1 && !s.by_terms && s.terms > 1 && s.terms <= MOST_INTERLEAVED) r.begin += dot_rows_at_once(lengthy + r.begin * s.terms, s.terms, r.end - r.begin, few, out + r.begin);
+#endif
   constexpr int VECTORS = W < 16 ? 2 : 4;
   alignas(64) float columns[LONGEST * AT_ONCE], results[LONGEST * AT_ONCE], wide[LONGEST * LONGEST];
   for (int64_t j = 0; j < s.count; j++)

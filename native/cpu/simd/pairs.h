@@ -68,6 +68,12 @@ struct LeftPairs {
       }
       return {to, MC, true};
     }
+    if (kc <= W && l == 0) {
+      // Short rows as one vector each.
+      const auto met = static_cast<__mmask32>((uint64_t{1} << terms) - 1);
+      for (int64_t r = 0; r < rows; r++) _mm512_storeu_si512(to + r * block_stride(kc), _mm512_maskz_loadu_epi16(met, a + (i + r) * stride));
+      return {to, block_stride(kc), false};
+    }
     for (int64_t r = 0; r < rows; r++) {
       const BF16* const from = a + (i + r) * stride + 2 * l;
       for (int64_t p = 0; p < 2 * kc; p += 2 * LINE) vprefetch(from + ROWS_COPIED_AHEAD * stride + p);

@@ -1,5 +1,6 @@
 // Register tiles of matrix products in f32.
 #pragma once
+#include "in_register.h"
 #include "operand.h"
 
 namespace {
@@ -76,7 +77,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     for (const int64_t end = IN_PARTS ? p + kc / ROWS + (part < kc % ROWS) : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) row[v] = vector_of(b, v);
+      for (int v = 0; v < VECTORS; v++) row[v] = is_loaded_again(ROWS) ? in_register(vector_of(b, v)) : vector_of(b, v);
       if constexpr (B::FETCHED) OPSCOPE_PREFETCH_ROW(b.row_ahead());
       if constexpr (AHEAD) {
         vprefetch(row_ahead);

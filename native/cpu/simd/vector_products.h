@@ -1,0 +1,59 @@
+// A row or a column by itself times a matrix, which is read once, as it lies.
+#pragma once
+#include "dots.h"
+#include "few_columns.h"
+#include "gemm.h"
+
+namespace {
+
+struct Size {
+  Products p;
+  bool trans_a, trans_b;
+};
+
+Size size_of(const int64_t* d) { return {{d[0], d[1], d[2], d[3]}, d[4] != 0, d[5] != 0}; }
+
+// out[j] = sum over l of v[l] * b[l, j] for columns `r`.
+template <class T>
+void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out) {
+  constexpr int64_t COLUMNS = 1024;
+  alignas(64) float sums[COLUMNS];
+  for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
+    const int64_t n = least(COLUMNS, r.end - from);
+    for (int64_t j = 0; j < n; j++) sums[j] = 0;
+    add_rows_to(sums, v, b + from, k, stride, n);
+    map1<false>(sums, out + from, 0, n, [](V x) { return x; });
+  }
+}
+
+// out[j] = sum over l of v[l] * b[j, l] for rows `r`.
+template <class T>
+void dot_rows(const T* v, const T* b, int64_t k, Range r, T* out) {
+  int64_t j = r.begin;
+#if defined(OPSCOPE_ISA_avx512)
+  constexpr int TOGETHER = 8;
+  if (k < 8 * W)
+    for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, k, out + j, int64_t{0}, 1);
+#endif
+  for (; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
+}
+
+// A vector times a matrix of n results, whose rows hold the results (by_rows) or the terms.
+template <class T>
+void run_vectors(const Call& c, const Size& s) {
+  const bool row = s.p.m == 1;
+  const int64_t n = row ? s.p.n : s.p.m, k = s.p.k;
+  const bool terms_in_rows = n == 1 || (row ? s.trans_b : !s.trans_a);
+  const T *vectors = input<T>(c, row ? 0 : 1), *matrices = input<T>(c, row ? 1 : 0);
+  const bool by_product = s.p.batch >= c.threads;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end; i++) {
+    if (terms_in_rows) dot_rows(vectors + i * k, matrices + i * n * k, k, r, output<T>(c) + i * n);
+#if defined(OPSCOPE_FEW_COLUMNS)
+    else if (r.end - r.begin <= FEW_COLUMNS && r.end > r.begin && k >= LEAST_ROWS) add_few_columns(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
+#endif
+    else add_rows(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
+  }
+}
+
+}  // namespace
