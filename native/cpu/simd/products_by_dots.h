@@ -40,7 +40,7 @@ inline bool by_dots(const Size& s, size_t element_bytes, bool more, bool a_is_tu
 
 // Whether the left operand, stored transposed, has so few rows that dot products repay turning it.
 inline bool by_turned_dots(const Size& s, size_t element_bytes, bool more) {
-  const int64_t least_terms = element_bytes == sizeof(float) ? 40 : 64;
+  const int64_t least_terms = element_bytes == sizeof(float) ? 40 : 192;
   return s.trans_a && s.trans_b && s.p.m <= MOST_DOT_ROWS && s.p.m <= s.p.n && s.p.k >= least_terms && by_dots(s, element_bytes, more, true);
 }
 
