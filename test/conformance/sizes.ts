@@ -147,6 +147,16 @@ const PADDED_ROWS: readonly Params[] = [
   { channels: 1, filters: 44, height: 31, width: 9, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
+/** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; small ones of many images, and filters of an odd channel. */
+const NARROW_PLANES: readonly Params[] = [
+  { batch: 2, channels: 5, filters: 11, height: 301, width: 7, kernelHeight: 3, kernelWidth: 3, stride: 2 },
+  { batch: 3, channels: 3, filters: 5, height: 131, width: 15, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { channels: 17, filters: 33, height: 203, width: 3, kernelHeight: 2, kernelWidth: 2, dilation: 2 },
+  { batch: 5, channels: 33, filters: 29, height: 1, width: 17 },
+  { batch: 3, channels: 71, filters: 37, height: 2, width: 33, kernelHeight: 2, kernelWidth: 2, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
+]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -193,5 +203,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

@@ -12,6 +12,16 @@
 
 namespace {
 
+// Channels of a filter as they are.
+template <class T>
+struct OneByOne {
+  const KernelTaps& taps;
+  explicit OneByOne(const KernelTaps& met) : taps(met) {}
+  void copy(const T* filter, int64_t, Range some, T* to) const {
+    for (int64_t i = some.begin; i < some.end; i++, to += taps.count) taps.copy(to, [=, from = filter + i * taps.volume](int64_t place) { return from[place]; });
+  }
+};
+
 // Filters without the parts that meet nothing, as the product takes them: elements as they are..
 template <class T>
 struct AsStored {
@@ -24,7 +34,7 @@ struct AsStored {
   using Rows = OneChannel<T>;
   static Geometry units(const Geometry& g) { return g; }
   static T* output(T* out) { return out; }
-  static T element(const T* channel, int64_t, bool) { return *channel; }
+  using Copied = OneByOne<T>;
   static LeftMatrix<T> filters(const T* a, int64_t terms) { return {a, terms, false}; }
   static LeftMatrix<T> left(const T* a, int64_t terms) { return filters(a, terms); }
   static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
@@ -46,13 +56,7 @@ struct InPairs {
     half.channels = g.groups * pairs(g.group_channels());
     return half;
   }
-  static void copy(const BF16* channel, int64_t volume, bool last, float* to) {
-    for (int64_t i = 0; i < volume; i += W) {
-      const int n = static_cast<int>(least(W, volume - i));
-      vstore_n(to + i, vpairs(channel + i, last ? nullptr : channel + volume + i, n), n);
-    }
-  }
-  static float element(const BF16* channel, int64_t volume, bool last) { return pair_of(*channel, last ? BF16{0} : channel[volume]); }
+  using Copied = PairedChannels;
   static LeftPairs filters(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
   static LeftPairs left(const BF16* a, int64_t terms) { return filters(a, terms); }
   static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
@@ -69,7 +73,7 @@ struct InTiles : InPairs {
     constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64, NARROW = 12;
     const int64_t filters = trimmed.group_filters(), least_filters = FEW_FILTERS * (trimmed.width.output < NARROW ? 3 : 1) * (trimmed.group_channels() == 1 ? 2 : 1);
     const bool repays = filters >= MANY_FILTERS || (filters >= least_filters && trimmed.out_plane() >= FEW_OUTPUTS);
-    return repays && !trimmed.plain() && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
+    return repays && !trimmed.plain(true) && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
   }
   static LeftOfTiles left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
   static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
@@ -110,21 +114,14 @@ int64_t filter_floats(const Geometry& whole, const Geometry& g, bool pairs, size
 template <class F, class T>
 const typename F::Element* copy_filters(const Call& c, const Geometry& whole, const Geometry& g) {
   auto* const to = reinterpret_cast<typename F::Element*>(c.scratch);
-  const int64_t channels = whole.group_channels(), volume = whole.volume();
-  const Range depth = whole.taps(whole.depth), height = whole.taps(whole.height), width = whole.taps(whole.width), mine = part(g.filters * g.group_channels(), 1, c.thread, c.threads);
-  auto* at = to + mine.begin * g.volume();
-  for (int64_t i = mine.begin; i < mine.end; i++) {
-    const int64_t filter = i / g.group_channels(), channel = (i - filter * g.group_channels()) * F::Rows::CHANNELS;
-    const T* const from = input<T>(c, 1) + (filter * channels + channel) * volume;
-    if constexpr (F::PAIRS)
-      if (g.volume() == volume) {
-        F::copy(from, volume, channel + 1 == channels, at);
-        at += volume;
-        continue;
-      }
-    for (int64_t d = depth.begin; d < depth.end; d++)
-      for (int64_t h = height.begin; h < height.end; h++)
-        for (int64_t w = width.begin; w < width.end; w++) *at++ = F::element(from + (d * whole.height.kernel + h) * whole.width.kernel + w, volume, channel + 1 == channels);
+  const int64_t channels = whole.group_channels(), units = g.group_channels();
+  const KernelTaps taps(whole);
+  const typename F::Copied copied(taps);
+  const Range mine = part(g.filters * units, 1, c.thread, c.threads);
+  for (int64_t i = mine.begin; i < mine.end;) {
+    const int64_t filter = i / units, first = i - filter * units, past = least(units, first + mine.end - i);
+    copied.copy(input<T>(c, 1) + filter * channels * taps.volume, channels, {first, past}, to + i * taps.count);
+    i += past - first;
   }
   c.barrier(c.team);
   return to;
@@ -133,14 +130,36 @@ const typename F::Element* copy_filters(const Call& c, const Geometry& whole, co
 template <class T, class F = AsStored<T>>
 void run(const Call& call);
 
+// Results that are rounded, rows that follow one another together: such that are shorter than a vector.
+template <class T>
+struct RoundedRows {
+  float* buffer;
+  T* out;
+  int64_t stride;
+  static constexpr bool WAITS = true;
+  float* sums(int64_t) const { return buffer; }
+  int64_t sum_stride(int64_t nc) const { return nc; }
+  void finish(const float* sums, Range rows, int64_t jc, Range cols, int64_t nc) const {
+    const int64_t n = cols.end - cols.begin, together = n == nc && n == stride ? rows.end - rows.begin : 1;
+    T* to = out + rows.begin * stride + jc + cols.begin;
+    for (int64_t i = rows.begin; i < rows.end; i += together, sums += nc, to += stride) map1<false>(sums + cols.begin, to, 0, n * together, [](V v) { return v; });
+  }
+};
+template <class T, class A, class B, class M>
+void multiply_rows_into(T* out, int64_t stride, float* sums, const A& a, const B& b, const M& multiply_by) {
+  if constexpr (sizeof(T) < sizeof(float))
+    if (stride < W) return multiply_by(a, b, RoundedRows<T>{sums, out, stride});
+  multiply_into(out, stride, sums, a, b, multiply_by);
+}
+
 // whole: the convolution, or a slice of it.
 template <class T, class F>
 void run_slice(const Call& call, const Geometry& whole) {
   const Geometry trimmed = whole.trimmed(), g = F::units(trimmed.turned());
   const Parts parts(g, call.threads);
-  const bool packs = F::packs_windows(trimmed), fits = !packs && !trimmed.plain() && parts.fits();
+  const bool packs = F::packs_windows(trimmed), fits = !packs && !trimmed.plain(F::TILES) && parts.fits();
   if constexpr (F::PAIRS)
-    if (!fits && !packs && !trimmed.plain()) return run<T>(call);
+    if (!fits && !packs && !trimmed.is_matrix()) return run<T>(call);
   const int64_t floats = filter_floats(whole, g, F::PAIRS && fits, sizeof(typename F::Element));
   Call c = call;
   c.scratch += floats;
@@ -159,7 +178,7 @@ void run_slice(const Call& call, const Geometry& whole) {
     const int64_t group = i % trimmed.groups;
     const T* of_group = x + i * trimmed.group_channels() * trimmed.in_plane();
     const auto left = F::left(weight + group * s.m * s.k, s.k);
-    if (trimmed.plain()) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
+    if (trimmed.is_matrix()) return multiply_rows_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
 #if defined(OPSCOPE_TILES)
     if constexpr (F::TILES) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, WindowsOfTiles{{of_group, trimmed}, s.k}, multiply_by);
 #endif
@@ -187,11 +206,16 @@ bool is_sliced(const Geometry& whole, int threads) {
   return fit;
 }
 
+// Processors with tiles multiply pairs more slowly than floats.
+template <class F>
+bool pairs_images(const Geometry& whole) { return F::PAIRS && !F::TILES && whole.group_channels() > 1; }
+
 // Not where the input is the matrix and its rows fill vectors, or where tiles of bf16 repay their panels.
 template <class F>
 bool by_image_columns(const Geometry& whole) {
-  if ((whole.plain() && whole.out_plane() >= W / 2) || F::packs_windows(whole.trimmed())) return false;
-  return F::PAIRS ? ImageColumns(whole).pays_beside_pairs() : ImageColumns(whole).pays();
+  if ((whole.is_matrix() && whole.out_plane() >= W / 2) || F::packs_windows(whole.trimmed())) return false;
+  const ImageColumns columns(whole, pairs_images<F>(whole));
+  return F::PAIRS ? columns.pays_beside_pairs() : columns.pays();
 }
 
 // Not where tiles of bf16 multiply.
@@ -210,12 +234,16 @@ void run(const Call& call) {
   if (whole.meets_nothing()) return run_zero<T>(call, whole);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
   if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
-  if (by_image_columns<F>(whole)) return run_image_columns<T>(call, whole);
-  if (const Products p = whole.products(); whole.volume() == 1 && whole.plain() && by_rows_of_results(p))
+  if (by_image_columns<F>(whole)) {
+    if constexpr (F::PAIRS)
+      if (pairs_images<F>(whole)) return run_image_columns<typename F::Rows::Unit, T>(call, whole);
+    return run_image_columns<Floats, T>(call, whole);
+  }
+  if (const Products p = whole.products(); whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
   // Processors with tiles multiply pairs more slowly than floats.
   if constexpr (F::TILES)
-    if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain() && !F::packs_windows(trimmed))) return run<T>(call);
+    if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain(true) && !F::packs_windows(trimmed))) return run<T>(call);
   if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
   each_slice(whole, [&](const Geometry& slice) {
     run_slice<T, F>(call, slice);
@@ -258,7 +286,7 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
     const Parts parts(g, threads);
-    const bool fits = !F::packs_windows(trimmed) && !trimmed.plain() && parts.fits();
+    const bool fits = !F::packs_windows(trimmed) && !trimmed.plain(F::TILES) && parts.fits();
     const size_t own = static_cast<size_t>(filter_floats(slice, g, F::PAIRS && fits, bytes)) + (fits ? static_cast<size_t>(parts.floats * threads) : F::products(trimmed.products()).scratch(threads, rounded));
     if (own > most) most = own;
   };

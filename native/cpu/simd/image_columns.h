@@ -2,15 +2,16 @@
 // just the elements of the kernel that meet the input there. Nothing is computed for padding or for places between rows of outputs.
 #pragma once
 #include "fetch.h"
-#include "windows.h"
+#include "kernel_taps.h"
 
 namespace {
 
-// As the right operand (simd/operand.h): where each term lies, and how far it is in the left operand from one to the next.
-struct Listed {
+// As the right operand (simd/operand.h), of floats or of channels as pairs: where each term lies, and how far it is in the left operand from one to the next.
+template <class U>
+struct ListedOf {
   const float* data;
   const int32_t *offsets, *steps;
-  using Unit = Floats;
+  using Unit = U;
   static constexpr bool FETCHED = false, LISTED = true;
   const float* row() const { return data + *offsets; }
   int64_t left_step() const { return *steps; }
@@ -20,9 +21,10 @@ struct Listed {
 struct ImageColumns {
   static constexpr int64_t MOST_OUTPUTS = 64;  // of an axis
   const Geometry& g;
-  int64_t channels, filters, inputs, outputs, terms;
+  int64_t channels, units, filters, inputs, outputs, terms;  // units: channels, or pairs of them
 
-  explicit ImageColumns(const Geometry& geometry) : g(geometry), channels(g.group_channels()), filters(g.group_filters()), inputs(channels * g.in_plane()), outputs(g.out_plane()), terms(channels * g.volume()) {}
+  explicit ImageColumns(const Geometry& geometry, bool paired = false)
+      : g(geometry), channels(g.group_channels()), units(paired ? (channels + 1) / 2 : channels), filters(g.group_filters()), inputs(channels * g.in_plane()), outputs(g.out_plane()), terms(units * g.volume()) {}
 
   int64_t panels() const { return (g.batch + NR - 1) / NR; }
   // Floats: of filters that are copied, and of what a thread needs: a panel, its results and where the terms lie.
@@ -52,14 +54,16 @@ struct ImageColumns {
     constexpr int64_t MOST_PLANE = 256, MOST_FLOATS = 1 << 20, LEAST_PRODUCTS = 3, LEAST_PRODUCTS_OF_FEW = 4;
     if (g.batch < W / 2 || outputs > MOST_PLANE || g.depth.output > MOST_OUTPUTS || g.height.output > MOST_OUTPUTS || g.width.output > MOST_OUTPUTS) return false;
     if (inputs > MOST_FLOATS / NR || filters * outputs > MOST_FLOATS / NR) return false;
-    // Planes of a few outputs would be written element by element else.
+    // Planes of a few outputs would be written element by element else: that takes longer than lanes without an image.
+    constexpr double MOST_LANES = 1.25;
+    if (outputs < W / 2 && g.batch >= 2 * W && share > 1) share = MOST_LANES;
     const int64_t all = all_met(g.depth) * all_met(g.height) * all_met(g.width), least_products = outputs < W / 2 ? 0 : filters < 3 ? LEAST_PRODUCTS_OF_FEW : LEAST_PRODUCTS;
-    return static_cast<double>(all * up(g.batch, W)) <= share * static_cast<double>(g.batch * outputs) * static_cast<double>(g.volume()) && times(filters, times(channels, all)) >= least_products * (inputs + filters * outputs);
+    return static_cast<double>(all * up(g.batch, W)) <= share * static_cast<double>(g.batch * outputs) * static_cast<double>(g.volume()) && times(filters, times(units, all)) >= least_products * (inputs + filters * outputs);
   }
-  // The same where pairs of channels would be multiplied at once instead.
+  // The same where parts would multiply pairs of channels: that is less work for what is moved.
   bool pays_beside_pairs() const {
     constexpr int64_t FEW_CHANNELS = 16;
-    return pays(channels > FEW_CHANNELS ? 0.6 : outputs <= W / 2 ? 1.02 : 0.75);
+    return pays(outputs <= W / 2 && (units < channels || channels <= FEW_CHANNELS) ? 1.02 : channels > FEW_CHANNELS ? 0.6 : 0.75);
   }
 };
 
@@ -85,15 +89,16 @@ inline int64_t list_terms(const ImageColumns& c, int64_t depth, int64_t height, 
         before = element;
       }
   if (box > 0) steps[box - 1] = static_cast<int32_t>(g.volume() - before);
-  for (int64_t n = 1; n < c.channels; n++) {
+  for (int64_t n = 1; n < c.units; n++) {
     const int32_t channel = static_cast<int32_t>(n * g.in_plane() * NR);
     for (int64_t j = 0; j < box; j++) offsets[n * box + j] = offsets[j] + channel, steps[n * box + j] = steps[j];
   }
-  return c.channels * box;
+  return c.units * box;
 }
 
 // sums[rows x columns] = `terms` terms of rows of the filters times a panel.
-inline void multiply_listed(const float* a, int64_t a_stride, int64_t rows, Listed b, int64_t terms, float* sums, int64_t stride, int columns) {
+template <class U>
+void multiply_listed(const float* a, int64_t a_stride, int64_t rows, ListedOf<U> b, int64_t terms, float* sums, int64_t stride, int columns) {
   const int64_t tiles = (rows + MR - 1) / MR, slab = even_part(terms, KC);
   int64_t l = 0;
   do {
@@ -130,18 +135,49 @@ void write_turned(const float* sums, int64_t count, int64_t columns, T* out, int
   }
 }
 
-template <class T>
-void run_image_columns(const Call& call, const Geometry& g) {
-  const ImageColumns c(g);
-  const LeftMatrix<T> stored{input<T>(call, 1), c.terms, false};
-  const bool lies = stored.lies(g.filters);
-  const int64_t a_stride = lies ? c.terms : block_stride(c.terms);
-  if (!lies) {
-    const Range mine = part(g.filters, 1, call.thread, call.threads);
-    for (int64_t f = mine.begin; f < mine.end; f++) copy_row(stored.a + f * c.terms, call.scratch + f * a_stride, c.terms);
-    call.barrier(call.team);
+#if defined(OPSCOPE_PAIRS)
+// The rows of two channels of a panel as one of pairs, from the first channel on.
+inline void pair_rows(float* panel, int64_t channels, int64_t plane) {
+  const int64_t row = plane * NR;
+  float* to = panel;
+  for (int64_t c = 0; c < channels; c += 2) {
+    const float *const even = panel + c * row, *const odd = even + row;
+    for (int64_t i = 0; i < row; i += W, to += W) vstore(to, vpaired(vload(even + i), c + 1 < channels ? vload(odd + i) : vset(0)));
   }
-  const float* const weight = lies ? reinterpret_cast<const float*>(stored.a) : call.scratch;
+}
+#endif
+
+template <class U>
+constexpr bool IS_PAIRED = true;
+template <>
+constexpr bool IS_PAIRED<Floats> = false;
+
+// The filters as rows of terms.
+template <class U, class T>
+LeftMatrix<float> rows_of_filters(const Call& call, const ImageColumns& c) {
+  const T* const weight = input<T>(call, 1);
+  if constexpr (sizeof(T) == sizeof(float))
+    if (const LeftMatrix<float> stored{weight, c.terms, false}; stored.lies(c.g.filters)) return stored;
+  const int64_t stride = block_stride(c.terms);
+  const Range mine = part(c.g.filters, 1, call.thread, call.threads);
+#if defined(OPSCOPE_PAIRS)
+  if constexpr (IS_PAIRED<U>) {
+    const KernelTaps taps(c.g, KernelTaps::All{});
+    const PairedChannels copied(taps);
+    for (int64_t f = mine.begin; f < mine.end; f++) copied.copy(weight + f * c.channels * taps.volume, c.channels, {0, c.units}, call.scratch + f * stride);
+  }
+#endif
+  if constexpr (!IS_PAIRED<U>)
+    for (int64_t f = mine.begin; f < mine.end; f++) copy_row(weight + f * c.terms, call.scratch + f * stride, c.terms);
+  call.barrier(call.team);
+  return {call.scratch, stride, false};
+}
+
+// U: Floats, or Pairs of channels.
+template <class U, class T>
+void run_image_columns(const Call& call, const Geometry& g) {
+  const ImageColumns c(g, IS_PAIRED<U>);
+  const LeftMatrix<float> weight = rows_of_filters<U, T>(call, c);
   float *const panel = call.scratch + c.filter_floats() + call.thread * c.own_floats(), *const sums = panel + c.inputs * NR;
   int32_t *const offsets = reinterpret_cast<int32_t*>(sums + c.result_floats()), *const steps = offsets + c.terms;
   const AxisOutputs depths(c, g.depth), heights(c, g.height), widths(c, g.width);
@@ -153,13 +189,16 @@ void run_image_columns(const Call& call, const Geometry& g) {
     const int64_t group = nth % places % g.groups, image = nth % places / g.groups * NR, images = least(NR, g.batch - image), image_floats = g.groups * c.inputs;
     const Range own = part(c.filters, 1, static_cast<int>(nth / places), static_cast<int>(shares));
     RightMatrix<T>{input<T>(call, 0) + image * image_floats + group * c.inputs, image_floats, true, c.inputs}.pack(0, static_cast<int>(images), 0, c.inputs, panel);
+#if defined(OPSCOPE_PAIRS)
+    if constexpr (IS_PAIRED<U>) pair_rows(panel, c.channels, g.in_plane());
+#endif
     T* const out = output<T>(call) + ((image * g.groups + group) * c.filters + own.begin) * c.outputs;
     if (call.stream && g.groups == 1 && shares == 1) {
       // What is written now and read next, while this is multiplied.
       fetch_lines(out, images * c.filters * c.outputs);
       fetch_lines(input<T>(call, 0) + (image + images) * image_floats, least(NR, g.batch - image - images) * image_floats);
     }
-    const float* const filters = weight + (group * c.filters + own.begin) * a_stride;
+    const float* const filters = weight.a + (group * c.filters + own.begin) * weight.stride;
     const auto of_box = [&](int64_t depth, int64_t height, int64_t width) {
       int64_t terms = -1;
       for (int64_t d = 0; d < g.depth.output; d++) {
@@ -173,7 +212,7 @@ void run_image_columns(const Call& call, const Geometry& g) {
             const auto place = [&](const Axis& axis, int64_t o, Range taps) { return o * g.stride - axis.padding + taps.begin * g.dilation; };
             const int64_t first = (place(g.depth, d, in_depth) * g.height.input + place(g.height, h, in_height)) * g.width.input + place(g.width, w, in_width);
             const int64_t element = (in_depth.begin * g.height.kernel + in_height.begin) * g.width.kernel + in_width.begin, output = (d * g.height.output + h) * g.width.output + w;
-            multiply_listed(filters + element, a_stride, own.end - own.begin, {panel + first * NR, offsets, steps}, terms, sums + output * NR, c.outputs * NR, static_cast<int>(up(images, W)));
+            multiply_listed<U>(filters + element, weight.stride, own.end - own.begin, {panel + first * NR, offsets, steps}, terms, sums + output * NR, c.outputs * NR, static_cast<int>(up(images, W)));
           }
         }
       }

@@ -37,6 +37,9 @@ struct OneChannel {
   template <class L>
   V load(int64_t i, const L& lanes) const { return lanes.load(x + i); }
   float one(int64_t i) const { return to_float(x[i]); }
+#if defined(OPSCOPE_TRANSPOSE_ROWS)
+  __m128 four(int64_t i) const { return four_floats(x + i); }
+#endif
 };
 #if defined(OPSCOPE_PAIRS)
 // .. or of two as pairs; the last channel may have none beside it.
@@ -51,6 +54,10 @@ struct TwoChannels {
   template <class L>
   V load(int64_t i, const L& lanes) const { return vpaired(lanes.load(x + i), other ? lanes.load(other + i) : vset(0)); }
   float one(int64_t i) const { return pair_of(x[i], other ? other[i] : BF16{0}); }
+  __m128 four(int64_t i) const {
+    const auto of = [i](const BF16* p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + i)); };
+    return _mm_castsi128_ps(_mm_unpacklo_epi16(of(x), other ? of(other) : _mm_setzero_si128()));
+  }
 };
 #endif
 

@@ -1,6 +1,6 @@
 // A convolution part by part (simd/phases.h): each part of the input is copied, multiplied by the filters, and its sums are written.
 #pragma once
-#include "phases.h"
+#include "part_sums.h"
 
 namespace {
 
@@ -81,12 +81,6 @@ struct Copied {
     }
   }
 };
-
-// to[i * step] = from[i]
-template <class T>
-OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step) {
-  for (int64_t i = 0; i < n; i++) set(to + i * step, from[i]);
-}
 
 // Rows of the filters times the windows of the `rows` times `columns` outputs of a plane, the first of which lies at `windows`. gap: cells between two
 // rows of windows; stride: between the outputs of two filters.
@@ -181,19 +175,29 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       }
     }
     if (p.compact && sizeof(T) == sizeof(float)) continue;
-    // Where nothing lies between them, the rows of a plane follow one another, as in the output.
-    const bool alone = p.packs || p.compact;
+    const bool alone = p.packs || p.compact;  // nothing lies between rows or planes
     const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : p.plane;
-    const bool joined = cells == columns && columns == g.height.output_step && step == 1;
-    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
+    const PartSums part_sums{sums, stride, plane, cells, images, planes / images, rows, columns};
+    if (step > 1)
+      if (const RowsAcross turned(p, part_sums, sizeof(T)); turned.turns) {
+        write_across<Rows, T>(p, part_sums, turned, own, output_of);
+        continue;
+      }
+    // Where nothing lies between them, the rows of a plane follow one another, as in the output, and so may depths.
+    const bool joined = cells == columns && columns == g.height.output_step && step == 1, joins_depths = joined && images == 1 && plane == rows * columns && plane == g.depth.output_step;
+    const int64_t runs = joined ? 1 : rows, length = (joined ? rows * columns : columns) * (joins_depths ? planes : 1), layers = joins_depths ? 1 : planes;
     // The depths of a filter follow one another, as in the output.
     for (int64_t i = 0; i < images; i++) {
       T* const out = output_of(i);
       for (int64_t f = own.begin; f < own.end; f++) {
         const float* from = sums + f * stride + i * plane;
         T* to = out + f * g.stored_plane;
-        for (int64_t n = i; n < planes; n += images, from += images * plane, to += g.depth.output_step) {
-          for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
+        for (int64_t n = i; n < layers; n += images, from += images * plane, to += g.depth.output_step) {
+          for (int64_t r = 0; step == 1 && r < runs; r++) {
+            auto* const at = Rows::output(to + r * g.height.output_step);
+            if (length < W) vstore_n(at, vload_n(from + r * cells, static_cast<int>(length), 0), static_cast<int>(length));
+            else map1<false>(from + r * cells, at, 0, length, [](V v) { return v; });
+          }
           for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
         }
       }

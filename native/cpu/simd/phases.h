@@ -60,7 +60,7 @@ struct Parts {
   // Floats: the copied input and a slab (vectors reach behind their ends), sums, a block of filters, and where each term lies.
   int64_t input_floats, slab_floats, sum_stride, sum_floats, block_floats, floats;
 
-  Parts(const Geometry& geometry, int threads) : Parts(geometry, threads, (geometry.width.output + most_columns(geometry) - 1) / most_columns(geometry)) {}
+  Parts(const Geometry& geometry, int threads) : Parts(geometry, threads, parts_of(geometry.width.output, most_across(geometry))) {}
   int64_t count() const { return filter_parts * g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
   int64_t flat(int64_t planes, int64_t some_rows, int64_t some_columns) const { return (planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
   bool fits() const { return input_floats <= MOST_FLOATS && floats <= MOST_FLOATS; }
@@ -83,7 +83,7 @@ struct Parts {
   template <class Rows, class T>
   void copy(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
     if (copies_planes) return copy_planes<Rows>(x, channels, group, first, some, to);
-    if (g.width.step > 1 && w.cells * g.stride * LINE > PLANES_FLOATS) return copy_turned<Rows>(x, channels, group, first, some, depth, row, column, to);
+    if (turns_rows(Rows::CHANNELS)) return copy_turned<Rows>(x, channels, group, first, some, depth, row, column, to);
     const PhaseAxis d = depth_axis(depths);
     const int64_t image = g.groups * channels * g.in_plane();
     const T* channel = x + (first * g.groups + group) * channels * g.in_plane();
@@ -190,30 +190,34 @@ struct Parts {
     const int64_t most = columns < LEAST_COLUMNS ? LEAST_COLUMNS : least(columns, MOST_COLUMNS);
     return fit < NR ? NR : least(most, fit);
   }
-  static int64_t least_down(const Geometry& g) {
-    const int64_t most = g.width.output < most_columns(g) ? most_columns(g) / g.width.output : 1;
+  // Of a part's rows: fewer where all rows of a part lie across the output.
+  static int64_t most_across(const Geometry& g) {
+    const int64_t most = most_columns(g);
+    return g.width.output_step > 1 && g.height.output <= W / 2 ? (most < g.height.output * NR ? NR : most / g.height.output) : most;
+  }
+  static int64_t least_down(const Geometry& g, int64_t across) {
+    const int64_t columns = parts_of(g.width.output, across), most = columns < most_columns(g) ? most_columns(g) / columns : 1;
     return (g.height.output + most - 1) / most;
   }
   // Threads would else have nothing or unequal work, or each read all filters for a few rows of outputs.
   static bool shares_filters(const Geometry& g, int threads, int64_t across) {
     constexpr int64_t MANY_PARTS = 4;  // for each thread: one more or less is then little beside what copying the input for each takes
-    const int64_t parts = g.batch * g.groups * g.depth.output * across * least_down(g);
+    const int64_t parts = g.batch * g.groups * g.depth.output * across * least_down(g, across);
     return threads > 1 && g.group_filters() >= 2 * MR * threads && parts < MANY_PARTS * threads && parts % threads != 0;
   }
   // More where threads would else have nothing or unequal work.
   static int64_t parts_down(const Geometry& g, int threads, int64_t across) {
     const int64_t planes = g.batch * g.groups * g.depth.output * across;
-    int64_t parts = least_down(g);
+    int64_t parts = least_down(g, across);
     if (shares_filters(g, threads, across)) return parts;
     for (int tries = 0; planes * parts % threads != 0 && parts < g.height.output && tries < threads; tries++) parts++;
     return parts;
   }
 
-  // The same where the cells of a row lie apart in the input, in more lines than the second-level cache holds: what lies together there is read
-  // together, some elements of it for all cells of a row.
+  // The same where the cells of a row lie apart in the input: what lies together there is read together, some elements of it for all cells of a row, and
+  // where tiles can be turned in registers, for some of them at a time.
   template <class Rows, class T>
-  void copy_turned(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
-    constexpr int64_t TOGETHER = 16;
+  OPSCOPE_APART void copy_turned(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
     const PhaseAxis d = depth_axis(depths);
     const int64_t image = g.groups * channels * g.in_plane(), of_depth = some * plane, of_width = d.cells * of_depth, of_height = w.phases * of_width, of_phase = h.phases * of_height, of_channel = d.phases * of_phase;
     const Met of_d{g, g.depth, d, depth, of_phase, of_depth}, of_h{g, g.height, h, row, of_height, w.cells}, of_w{g, g.width, w, column, of_width, 1};
@@ -224,17 +228,42 @@ struct Parts {
       zeroed(to, of_channel);
       for (int64_t n = 0; n < some; n++)
         other.each(other.begin, other.end, [&](int64_t from_other, int64_t to_other) {
-          for (int64_t from = near.begin; from < near.end; from += TOGETHER) {
-            int64_t met[TOGETHER], at[TOGETHER], count = 0;
-            near.each(from, least(from + TOGETHER, near.end), [&](int64_t from_near, int64_t to_near) { met[count] = from_near, at[count++] = to_near + to_other + n * plane; });
-            of_w.each(of_w.begin, of_w.end, [&](int64_t from_width, int64_t to_width) {
-              const Rows source(channel + n * image + from_other + from_width, g.in_plane(), c + 1 == channels);
-              for (int64_t k = 0; k < count; k++) to[at[k] + to_width] = source.one(met[k]);
-            });
-          }
+          copy_across(Rows(channel + n * image, g.in_plane(), c + 1 == channels), near, of_w, from_other, to + to_other + n * plane);
         });
     }
     zeroed(to, shared);  // the padding behind the last row
+  }
+
+  // The elements of `near`, which lie together, for all cells of the width. start: of both in a channel.
+  template <class Rows>
+  void copy_across(const Rows& source, const Met& near, const Met& of_w, int64_t start, float* to) const {
+    constexpr int64_t TOGETHER = 16;
+    for (int64_t from = near.begin; from < near.end; from += TOGETHER) {
+      const int64_t count = least(TOGETHER, near.end - from);
+      int64_t at[TOGETHER];  // -1: no element of the kernel meets it
+      for (int64_t k = 0; k < count; k++) at[k] = -1;
+      near.each(from, from + count, [&](int64_t place, int64_t to_near) { at[place - from] = to_near; });
+      for (int64_t phase = 0; phase < of_w.phases; phase++) {
+        const int64_t s = g.stride, first = of_w.begin + (phase + s - (of_w.begin + of_w.past) % s) % s, cells = first < of_w.end ? (of_w.end - 1 - first) / s + 1 : 0;
+        const int64_t row = start + first * of_w.step + from, step = s * of_w.step;
+        float* const cell = to + phase * of_w.phase_step + (first + of_w.past) / s;
+        int64_t q = 0;
+#if defined(OPSCOPE_TRANSPOSE_ROWS)
+        constexpr int64_t SIDE = TILE<uint32_t>;
+        // Tiles reach into the rows behind, which the last of them do not have.
+        for (; q + SIDE <= cells && row + (q + SIDE - 1) * step + up(count, SIDE) <= g.in_plane(); q += SIDE)
+          for (int64_t k = 0; k < count; k += SIDE) {
+            alignas(64) float turned[SIDE * SIDE];
+            transpose_rows([=](int nth, int half) { return source.four(row + (q + nth) * step + k + 4 * half); }, reinterpret_cast<uint32_t*>(turned), SIDE);
+            for (int64_t i = 0; i < least(SIDE, count - k); i++)
+              if (at[k + i] >= 0) __builtin_memcpy(cell + at[k + i] + q, turned + i * SIDE, SIDE * sizeof(float));
+          }
+#endif
+        for (; q < cells; q++)
+          for (int64_t k = 0; k < count; k++)
+            if (at[k] >= 0) cell[at[k] + q] = source.one(row + q * step + k);
+      }
+    }
   }
 
   // Whole planes as they are, those of a channel next to one another.
@@ -250,6 +279,17 @@ struct Parts {
         for (; i + W <= plane; i += W) vstore(cells + i, from.next(i));
         if (i < plane) vstore(cells + i, from.load(i, Lanes(0, static_cast<int>(plane - i))));
       }
+  }
+
+  // Whether rows whose cells lie apart in the input are read across: in tiles, unless few elements of one channel lie together, or where they lie in more
+  // lines than the second-level cache holds.
+  bool turns_rows([[maybe_unused]] int64_t channels) const {
+#if defined(OPSCOPE_TRANSPOSE_ROWS)
+    const int64_t least_together = channels > 1 ? 3 : 8;
+    const bool meets_all = channels > 1 || h.phases == g.stride;
+    if (g.width.step > 1 && meets_all && (g.height.step == 1 ? g.height : g.depth).input >= least_together) return true;
+#endif
+    return g.width.step > 1 && w.cells * g.stride * LINE > PLANES_FLOATS;
   }
 
   // Which of the cells of an axis lie inside the input, where the first is at place `first` of it.

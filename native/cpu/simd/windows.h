@@ -36,9 +36,14 @@ struct Geometry {
     return groups == 1 && (dilation == 1 || volume() == 1) && whole(depth) && whole(height) && whole(width);
   }
   // The input itself is the matrix.
-  bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0 && out_plane() == stored_plane && !merges_planes(); }
-  // Planes of a few elements are better copied next to one another: a product of so few columns reads all filters.
-  bool merges_planes() const { return batch > 1 && out_plane() < W / 2 && group_filters() >= 2 * MR && group_channels() >= 32; }
+  bool is_matrix() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0 && out_plane() == stored_plane; }
+  // .. and is read as one. Planes of a few elements are better copied next to one another: a product of so few columns reads all filters, and
+  // (not beside tiles of bf16) of those that leave a quarter of their panels empty.
+  bool plain(bool tiles = false) const { return is_matrix() && !merges_planes(tiles); }
+  bool merges_planes(bool tiles) const {
+    const bool empty = out_plane() < W / 2 || (!tiles && 4 * out_plane() <= 3 * up(out_plane(), out_plane() <= NR ? NR : W));
+    return batch > 1 && empty && group_filters() >= 2 * MR && group_channels() >= 32;
+  }
 
   // The same without the outer parts of the kernel that meet nothing but padding, and with width as the last axis that has more than one element.
   Geometry trimmed() const {
@@ -60,14 +65,18 @@ struct Geometry {
     }
     return g;
   }
-  // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Few terms do not repay that outputs are
-  // written one by one, nor do outputs whose lines leave the caches before the next of them comes.
+  // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Where the outputs of some rows together do not lie
+  // next to one another, they are written one by one: few terms do not repay that, nor do outputs whose lines leave the caches before the next
+  // of them comes.
   Geometry turned() const {
-    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19;
+    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19, MOST_ACROSS = 64, LONG = 2 * W;
     Geometry g = *this;
-    Axis& longest = depth.output > height.output ? g.depth : g.height;
-    const bool scatters = longest.output_step > 1;
-    if (width.output > W / 2 || longest.output < 2 * width.output || (scatters && (times(out_plane(), group_filters()) > MANY_OUTPUTS || (group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS)))) return g;
+    const bool by_depth = depth.output > height.output;
+    Axis& longest = by_depth ? g.depth : g.height;
+    const bool together = longest.output >= LONG && longest.output_step <= MOST_ACROSS && (!by_depth || width.output == 1), scatters = longest.output_step > 1 && !together;
+    if (width.output > W / 2 || longest.output < 2 * width.output) return g;
+    if (scatters && times(out_plane(), group_filters()) > MANY_OUTPUTS) return g;
+    if (longest.output_step > 1 && !(together && width.output == 1) && group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS) return g;
     const Axis last = g.width;
     g.width = longest;
     longest = last;
