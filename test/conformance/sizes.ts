@@ -157,6 +157,15 @@ const NARROW_PLANES: readonly Params[] = [
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
+/** Groups of one channel: rows of one vector and of several, shifted by padding and dilation, every second element, and several filters of a channel. */
+const SINGLE_CHANNELS: readonly Params[] = [
+  { batch: 2, channels: 67, filters: 67, groups: 67, length: 17, kernel: 3, dilation: 2 },
+  { batch: 3, channels: 19, filters: 57, groups: 19, length: 9, kernel: 5, padding: 4, stride: 2 },
+  { batch: 2, channels: 13, filters: 13, groups: 13, length: 117, kernel: 5, padding: 3, dilation: 3 },
+  { batch: 2, channels: 11, filters: 22, groups: 11, length: 66, kernel: 2, padding: 1, stride: 2 },
+  { batch: 5, channels: 7, filters: 7, groups: 7, length: 2, kernel: 3, padding: 2 },
+]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -203,5 +212,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? SINGLE_CHANNELS : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

@@ -4,6 +4,7 @@
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix.
+#include "simd/direct_rows.h"
 #include "simd/few_outputs.h"
 #include "simd/few_terms.h"
 #include "simd/image_columns.h"
@@ -233,6 +234,7 @@ void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_nothing()) return run_zero<T>(call, whole);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
+  if (by_direct_rows(whole)) return run_direct_rows<T>(call, whole, F::output(output<T>(call)));
   if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
   if (by_image_columns<F>(whole)) {
     if constexpr (F::PAIRS)
@@ -280,6 +282,7 @@ template <class F>
 size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
   if (whole.meets_nothing()) return 0;
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
+  if (by_direct_rows(whole)) return 0;
   if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   size_t most = 0;

@@ -6,13 +6,15 @@ namespace {
 
 // Some lanes of a vector, and every second element in some lanes: what a row of padded cells meets, worked out once for all rows.
 struct Lanes {
-  int from, to;
+  int from = 0, to = 0;
+  Lanes() = default;
   Lanes(int first, int past) : from(first), to(past) {}
   template <class T>
   V load(const T* p) const { return vload_between(p, from, to, 0); }
 };
 struct EvenLanes {
   Lanes low, high;
+  EvenLanes() = default;
   EvenLanes(int from, int to) : low(limited(2 * from), limited(2 * to - 1)), high(limited(2 * from - W + 1), limited(2 * to - W)) {}
   static int limited(int place) { return place < 0 ? 0 : place < W ? place : W; }
   template <class T>
