@@ -147,13 +147,14 @@ const PADDED_ROWS: readonly Params[] = [
   { channels: 1, filters: 44, height: 31, width: 9, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
-/** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; small ones of many images, and filters of an odd channel. */
+/** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; a second row that no output meets; small ones of many images, and filters of an odd channel. */
 const NARROW_PLANES: readonly Params[] = [
   { batch: 2, channels: 5, filters: 11, height: 301, width: 7, kernelHeight: 3, kernelWidth: 3, stride: 2 },
   { batch: 3, channels: 3, filters: 5, height: 131, width: 15, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
   { channels: 17, filters: 33, height: 203, width: 3, kernelHeight: 2, kernelWidth: 2, dilation: 2 },
   { batch: 5, channels: 33, filters: 29, height: 1, width: 17 },
   { batch: 3, channels: 71, filters: 37, height: 2, width: 33, kernelHeight: 2, kernelWidth: 2, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { channels: 12, filters: 12, groups: 12, height: 2, width: 9, kernelHeight: 1, kernelWidth: 3, stride: 2 },
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 

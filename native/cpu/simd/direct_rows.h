@@ -35,7 +35,7 @@ struct RowTaps {
 
 inline bool by_direct_rows(const Geometry& g) {
   constexpr int64_t MOST_VECTORS = 8, MOST_FILTERS = 4;
-  const bool one_row = g.out_plane() == g.width.output && g.volume() == g.width.kernel;
+  const bool one_row = g.in_plane() == g.width.input && g.out_plane() == g.width.output && g.volume() == g.width.kernel && g.depth.padding == 0 && g.height.padding == 0;
   return W == 16 && one_row && g.group_channels() == 1 && g.groups > 1 && g.group_filters() <= MOST_FILTERS && g.stride <= 2 && g.width.output > 1 && g.width.output <= MOST_VECTORS * W &&
          (g.width.output + W - 1) / W * g.width.kernel <= RowTaps<Lanes>::MOST;
 }
