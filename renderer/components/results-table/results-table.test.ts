@@ -27,10 +27,13 @@ beforeEach(() => {
   vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
   rows = new ResultRows()
   rows.append(blockOf(results, 0))
-  wrapper = mount(ResultsTable, { attachTo: document.body, props: { rows, ceilings: mockCeilings, live: false, table: 'test', selected: new Set<string>(), 'onUpdate:selected': (selected: Set<string>) => wrapper.setProps({ selected }) } })
+  // Menus of rows open in the app's main part.
+  document.body.append(document.createElement('main'))
+  wrapper = mount(ResultsTable, { attachTo: document.querySelector('main')!, props: { rows, ceilings: mockCeilings, live: false, table: 'test', selected: new Set<string>(), 'onUpdate:selected': (selected: Set<string>) => wrapper.setProps({ selected }) } })
 })
 afterEach(() => {
   wrapper.unmount()
+  document.body.replaceChildren()
   vi.restoreAllMocks()
 })
 
