@@ -8,7 +8,7 @@ import type { OpscopeApi } from '@core/ipc'
 import type { Row } from '@core/session/rows'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { coloursDrawn, details, grid, leavePicks, runToEnd, scripted, tableRows, view } from './ui'
+import { answerMessages, coloursDrawn, details, grid, leavePicks, runToEnd, scripted, tableRows, view } from './ui'
 
 /** Pythons of a user, played by scripts: whether a machine has real ones does not matter here. */
 const folder = mkdtempSync(join(tmpdir(), 'opscope-pythons-'))
@@ -89,15 +89,7 @@ test('a Python is added by its path or in a dialog; what cannot be used is said,
     return reply.ok ? reply.value.python?.extra : reply.error.message
   })
   await view(page, 'Settings')
-  const answer = (response: number) => app.evaluate(({ dialog }, button) => {
-    const counts = { asked: 0 }
-    Object.assign(globalThis, { counts })
-    dialog.showMessageBox = (() => {
-      counts.asked++
-      return Promise.resolve({ response: button, checkboxChecked: false })
-    }) as typeof dialog.showMessageBox
-  }, response)
-  await answer(1)
+  await answerMessages(app, 1)
   const field = page.getByRole('textbox', { name: 'Path of another Python' })
   const add = async (path: string) => {
     await field.fill(path)
@@ -108,12 +100,12 @@ test('a Python is added by its path or in a dialog; what cannot be used is said,
     await page.getByRole('alert').filter({ hasText: message }).waitFor()
     expect([await field.inputValue(), await extra()]).toEqual([path, undefined])
   }
-  await answer(0)
+  await answerMessages(app, 0)
   await add(typed)
   await expect.poll(() => app.evaluate(() => (Reflect.get(globalThis, 'counts') as { asked: number }).asked)).toBe(1)
   await expect.poll(() => page.getByRole('button', { name: 'Add', exact: true }).isEnabled()).toBe(true)
   expect([await field.inputValue(), await extra()]).toEqual([typed, undefined])
-  await answer(1)
+  await answerMessages(app, 1)
   await add(typed)
   await expect.poll(extra).toEqual([typed])
   await app.evaluate(({ dialog }, path) => (dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [path] })) as typeof dialog.showOpenDialog), chosen)

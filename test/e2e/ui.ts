@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
+import type { ElectronApplication, Locator, Page } from 'playwright-core'
 import type { OpscopeApi } from '@core/ipc'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Settings } from '@core/settings'
@@ -63,6 +63,17 @@ async function until(what: string, holds: () => Promise<boolean>, limitMs = SHOW
   for (const end = Date.now() + limitMs; !(await holds().catch(() => false)); await new Promise((done) => setTimeout(done, 50)))
     if (Date.now() > end) throw new Error(`${what} did not happen within ${limitMs / 1000} s`)
 }
+
+/** Answers every question of main by this button from now on; `counts.asked` in main is how many there were. */
+export const answerMessages = (app: ElectronApplication, response: number): Promise<void> =>
+  app.evaluate(({ dialog }, button) => {
+    const counts = { asked: 0 }
+    Object.assign(globalThis, { counts })
+    dialog.showMessageBox = (() => {
+      counts.asked++
+      return Promise.resolve({ response: button, checkboxChecked: false })
+    }) as typeof dialog.showMessageBox
+  }, response)
 
 /** Leaves exactly these implementations of a backend picked. */
 export async function pickImpls(page: Page, backend: string, wanted: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { launch, type Launched } from '../e2e/launch'
 import { canNamespace, noSshd, SshBox } from './sshd'
-import { ended, leavePicks, messages, tableRows, view } from '../e2e/ui'
+import { answerMessages, ended, leavePicks, messages, tableRows, view } from '../e2e/ui'
 
 let box: SshBox | undefined
 let opened: Launched | undefined
@@ -26,25 +26,17 @@ describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? 
     })
     opened = await launch({ dataDir, env: { ...box.env(), OPSCOPE_TEST_BACKEND: '1' } })
     const { app, page } = opened
-    const answer = (response: number) => app.evaluate(({ dialog }, button) => {
-      const counts = { asked: 0 }
-      Object.assign(globalThis, { counts })
-      dialog.showMessageBox = (() => {
-        counts.asked++
-        return Promise.resolve({ response: button, checkboxChecked: false })
-      }) as typeof dialog.showMessageBox
-    }, response)
     await view(page, 'Devices')
     const field = page.getByRole('textbox', { name: /^Remote machine/ })
     await field.fill('gpubox')
-    await answer(0)
+    await answerMessages(app, 0)
     await page.getByRole('button', { name: 'Add remote' }).click()
     await expect.poll(() => app.evaluate(() => (Reflect.get(globalThis, 'counts') as { asked: number }).asked)).toBe(1)
     await expect.poll(() => page.getByRole('button', { name: 'Add remote' }).isEnabled()).toBe(true)
     await expect.poll(() => field.inputValue()).toBe('gpubox')
     expect(await page.getByRole('list', { name: 'Remote machines' }).count()).toBe(0)
 
-    await answer(1)
+    await answerMessages(app, 1)
     await page.getByRole('button', { name: 'Add remote' }).click()
     const card = page.getByRole('article', { name: /^cpu / }).nth(1)
     await card.getByText('gpubox/cpu').waitFor({ timeout: 60_000 })
