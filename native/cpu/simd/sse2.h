@@ -110,14 +110,15 @@ inline V vnan_put(V v, VNan seen) { return _mm_or_ps(v, seen); }
 inline bool vall_at_most(V a, V b) { return _mm_movemask_ps(_mm_cmpnle_ps(a, b)) == 0; }
 inline bool vany_equal(V a, V b) { return _mm_movemask_ps(_mm_cmpeq_ps(a, b)) != 0; }
 inline V vload_n(const float* p, int n, float pad) {
+  // By bytes: pairs of 16-bit elements, moved as floats are, start on two.
   alignas(16) float t[4] = {pad, pad, pad, pad};
-  for (int i = 0; i < n; i++) t[i] = p[i];
+  for (int i = 0; i < n; i++) __builtin_memcpy(t + i, reinterpret_cast<const char*>(p) + 4 * i, 4);
   return _mm_load_ps(t);
 }
 inline void vstore_n(float* p, V v, int n) {
   alignas(16) float t[4];
   _mm_store_ps(t, v);
-  for (int i = 0; i < n; i++) p[i] = t[i];
+  for (int i = 0; i < n; i++) __builtin_memcpy(reinterpret_cast<char*>(p) + 4 * i, t + i, 4);
 }
 inline V vload_between(const float* p, int from, int to, float pad) {
   alignas(16) float t[4] = {pad, pad, pad, pad};
