@@ -1,5 +1,5 @@
 // The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _flat, _each and _columns with the width of an access, _wide or
-// _one, and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
+// _one, _columns_strip and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/operations.cuh"
@@ -28,6 +28,9 @@
   } \
   FLAT(T, op) EACH(T, op, wide, 1, reduce_each<op##_of, LANES<T>, T>) EACH(T, op, one, 1, reduce_each<op##_of, 1, T>) EACH(T, op, few, blocks, reduce_each_single<op##_of, T>) \
   COLUMNS(T, op, wide, LANES<T>, false, blocks) COLUMNS(T, op, one, 1, false, blocks) \
+  extern "C" __global__ void __launch_bounds__(1024) op##_##T##_columns_strip(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner) { \
+    reduce_columns_strip<op##_of, T>(x, {out, parts, count}, reduce, inner); \
+  } \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \
     reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \

@@ -155,6 +155,12 @@ class Reduction {
       p_.launch(kernel("_each" + (split.few ? "_few" : width)), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
       return;
     }
+    if (split.kind == ColumnSplit::Kind::strip) {
+      slices(outer, [&](int64_t first, int64_t count) {
+        p_.launch(kernel("_columns_strip"), {split.tiles, 1, count}, 1024, 0, input_at(0, first * reduce * inner), out_at(first * inner), parts_at(first * inner), count_, static_cast<long long>(reduce), static_cast<long long>(inner));
+      });
+      return;
+    }
     if (split.kind == ColumnSplit::Kind::cluster) {
       slices(outer, [&](int64_t first, int64_t count) {
         p_.launch(kernel("_columns_cluster"), {split.tiles * split.splits, 1, count}, 256, 0, input_at(0, first * reduce * inner), out_at(first * inner), parts_at(first * inner), count_, static_cast<long long>(reduce),

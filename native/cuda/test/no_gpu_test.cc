@@ -198,7 +198,7 @@ void reductions() {
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
-          columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted);
+          columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted) && (column.kind != ColumnSplit::Kind::strip || (aligned && column.splits == 1));
           if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (!column.few ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner && length <= each_few_rows) && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled)
@@ -220,8 +220,8 @@ void reductions() {
   expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
   expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
-  expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
-  expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
+  expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::strip && column_split(132, 4, 1, 4096, 3000).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
+  expect(column_split(132, 4, 1, 1000, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");
   const auto shifts = [](int64_t outer, int64_t reduce, int64_t inner) { return column_split(132, 2, outer, reduce, inner, 6, true, true).shifted; };

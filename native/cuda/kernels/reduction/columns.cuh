@@ -1,9 +1,9 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner] where inner > 1, as in kernel.cuh.
 //   reduce_each     a thread owns W columns; reduce_each_single: several single ones
 //   reduce_flat     few columns: a block owns a share of the rows; the last block joins the shares
-//   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares. Where rows do not start on 16 bytes,
-//                   it owns one column of W fewer, and reads what lies beside them too
-//   reduce_columns_cluster  the same by clusters of blocks that join their shares in shared memory
+//   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares. Where rows do not start on 16 bytes, it owns one column of W fewer, and reads what lies beside them too
+//   reduce_columns_strip    a block owns 128 bytes of columns and all rows
+//   reduce_columns_cluster  the same as reduce_columns by clusters of blocks that join their shares in shared memory
 #pragma once
 #include "kernel.cuh"
 
@@ -21,8 +21,8 @@ struct Access<LANES<T>, T> {
   static __device__ __forceinline__ void widen(const Word& v, float (&f)[LANES<T>]) { unpack<T>(v, f); }
 };
 
-// Gives `see` the accesses at p of rows r, r + step, .. below `to`, with their rows: U of them are under way before the first is waited for.
-template <int U, int W, class T, class See>
+// Gives `see` the accesses at p of rows r, r + step, .. below `to`, with their rows: U of them are under way before the first is waited for. EXACT: no row is read twice, which many threads that read little would wait for.
+template <int U, int W, bool EXACT, class T, class See>
 __device__ __forceinline__ void visit_rows(const T* p, long long r, long long to, long long step, long long inner, See see) {
   using Each = Access<W, T>;
   for (; r + step * (U - 1) < to; r += step * U) {
@@ -31,6 +31,16 @@ __device__ __forceinline__ void visit_rows(const T* p, long long r, long long to
     for (int u = 0; u < U; u++) v[u] = Each::load(p + (r + step * u) * inner);
 #pragma unroll
     for (int u = 0; u < U; u++) see(v[u], r + step * u);
+  }
+  if constexpr (EXACT) {
+    typename Each::Word v[U];
+#pragma unroll
+    for (int u = 0; u < U - 1; u++)
+      if (r + step * u < to) v[u] = Each::load(p + (r + step * u) * inner);
+#pragma unroll
+    for (int u = 0; u < U - 1; u++)
+      if (r + step * u < to) see(v[u], r + step * u);
+    return;
   }
   // The last rows together too: one that is behind the end is read from the last that is not, and not seen.
   if (r >= to) return;
@@ -44,10 +54,10 @@ __device__ __forceinline__ void visit_rows(const T* p, long long r, long long to
 }
 
 // Adds rows r, r + step, .. below `to` of the W columns at p to `part`.
-template <class R, int U, int W, class T>
+template <class R, int U, int W, bool EXACT = false, class T>
 __device__ __forceinline__ void add_rows(typename R::Part (&part)[W], const T* p, long long r, long long to, long long step, long long inner) {
   const auto add = [&](long long from, long long end) {
-    visit_rows<U, W>(p, from, end, step, inner, [&](const auto& v, long long row) {
+    visit_rows<U, W, EXACT>(p, from, end, step, inner, [&](const auto& v, long long row) {
       float f[W];
       Access<W, T>::widen(v, f);
 #pragma unroll
@@ -60,7 +70,7 @@ __device__ __forceinline__ void add_rows(typename R::Part (&part)[W], const T* p
       const long long end = min(to, r + step * Rows::most_rows);
       Rows rows;
       unsigned at = 0;
-      visit_rows<U, W>(p, r, end, step, inner, [&](const uint4& v, long long) { rows.see(v, at++); });
+      visit_rows<U, W, EXACT>(p, r, end, step, inner, [&](const uint4& v, long long) { rows.see(v, at++); });
       if (rows.nan()) {
         add(r, end);
       } else {
@@ -87,7 +97,7 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
   // No more loads than rows, about.
   if (reduce <= 2) add_rows<R, 2, W>(part, p, 0, reduce, 1, inner);
   else if (reduce <= 4) add_rows<R, 4, W>(part, p, 0, reduce, 1, inner);
-  else add_rows<R, 8, W>(part, p, 0, reduce, 1, inner);
+  else add_rows<R, 8, W, W == 1>(part, p, 0, reduce, 1, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
 }
@@ -310,4 +320,30 @@ __device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T>
   // No block ends before the others have read what it has.
   cluster_arrive();
   cluster_wait();
+}
+
+// grid: (strips of 128 bytes of columns, 1, outer); 1024 threads = 8 columns of W elements x 128 groups, of which each has every 128th row: no other block has a share.
+template <class R, class T>
+__device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> results, long long reduce, long long inner) {
+  using Part = typename R::Part;
+  constexpr int W = LANES<T>, lanes = 8, columns = lanes * W, warps = 32;
+  __shared__ Part own[warps][columns];
+  const int lane = threadIdx.x % lanes;
+  const long long first = static_cast<long long>(blockIdx.x) * columns, column = first + lane * W;
+  Part part[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start();
+  if (column < inner) add_rows<R, R::placed ? 4 : 8, W>(part, x + blockIdx.z * reduce * inner + column, threadIdx.x / lanes, reduce, 1024 / lanes, inner);
+#pragma unroll
+  for (int j = 0; j < W; j++) {
+#pragma unroll
+    for (int apart = lanes; apart < 32; apart *= 2) part[j] = R::join(part[j], __shfl_xor_sync(0xffffffffu, part[j], apart));
+    if (threadIdx.x % 32 < lanes) own[threadIdx.x / 32][lane * W + j] = part[j];
+  }
+  __syncthreads();
+  if (threadIdx.x >= columns || first + threadIdx.x >= inner) return;
+  Part total = R::start();
+#pragma unroll 8
+  for (int w = 0; w < warps; w++) total = R::join(total, own[w][threadIdx.x]);
+  results.put(blockIdx.z * inner + first + threadIdx.x, total);
 }

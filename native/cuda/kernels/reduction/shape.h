@@ -69,9 +69,10 @@ constexpr int64_t flat_columns = 64;
 //   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
 //           `splits` shares of `rows` rows
 //   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows; `shifted`: tiles of 31, of rows that do not start on 16 bytes
-//   cluster the same, where the shares of a tile are a cluster of blocks
+//   strip   128 bytes of columns of a block, with all rows
+//   cluster tiles, where the shares of a tile are a cluster of blocks
 struct ColumnSplit {
-  enum class Kind { each, flat, tiled, cluster } kind;
+  enum class Kind { each, flat, tiled, strip, cluster } kind;
   int64_t width, tile, tiles, rows, splits, step = 0;
   bool shifted = false;
   bool few = false;  // each: `each_columns` single elements of a thread
@@ -109,6 +110,11 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     return {ColumnSplit::Kind::flat, lanes, inner, 1, each * rows_of_step, up(steps, each), step};
   }
   const int64_t tile = shifted ? narrower : 32 * wide, tiles = up(inner, tile);
+  // A block for each multiprocessor, or nearly, none of which waits for shares of others (H200: argmax f32 4096x4096 24.0 to 21.2 us, bf16 1030x8192 12.8 to 11.5; two rounds of them of 16 bits, bf16 3000x16384 33.0 to 32.1;
+  // sum f32 3000x8192 28.4 and 29.6, 20000x4096 79.0 and 81.1).
+  const int64_t strip = 8 * lanes, strips = up(inner, strip), rounds = up(strips * outer, sm_count);
+  constexpr int64_t strip_rows = 1024, most_strip_rows = 8192;
+  if (aligned && reduce >= strip_rows && reduce <= most_strip_rows && rounds <= (lanes > 4 ? 2 : 1) && strips * outer * 10 >= rounds * sm_count * 9) return {ColumnSplit::Kind::strip, lanes, strip, strips, reduce, 1};
   // Two blocks on a multiprocessor, or nearly one, each with at least eight rows for each of its eight groups (bf16 4096x4096 on an H200: 12.6 us, by 48 shares and a
   // counter 14.8).
   for (const int64_t size : {8, 4})
