@@ -1,5 +1,5 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _narrow_<bytes>: rows that do not,
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _narrow_<bytes>_<units>: rows that do not,
 // in vectors of the result.
 #include "lookup.h"
 #include "common/loose.cuh"
@@ -66,39 +66,66 @@ __device__ __forceinline__ void embedding_shifted(const int* __restrict__ indice
     if (k < all && (k < own ? has_own : has_next)) out[i + k] = mine[k];
 }
 
-// The same for rows shorter than a vector, of which one lies in several.
-template <class U>
-__device__ __forceinline__ void embedding_narrow(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, int dim, long long n) {
-  constexpr int L = 16 / sizeof(U);
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
-  if (i >= n) return;
-  long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim;
-  int column = static_cast<int>(i - place * dim);
-  const int all = static_cast<int>(min(static_cast<long long>(L), n - i));
-  // The row of each element, as it is the one before, or a new one.
-  int index[L], columns[L];
+// The same for rows of fewer than two vectors: a thread has four rows of C units, which lie behind each other in the result; a block writes its rows in vectors, through shared memory, unless an index of it is outside the table.
+template <int C, class U>
+__device__ __forceinline__ void embedding_narrow(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long n) {
+  constexpr int R = narrow_rows, UNITS = R * C, WORDS = UNITS * sizeof(U) / 8, VECTORS = narrow_threads * WORDS / 2;
+  __shared__ uint4 tile[VECTORS];
+  const long long block = static_cast<long long>(blockIdx.x) * (narrow_threads * R), first = block + threadIdx.x * R;
+  int index[R] = {-1, -1, -1, -1};
+  if (first + R <= n) {
+    const int4 four = *reinterpret_cast<const int4*>(indices + first);
+    index[0] = four.x, index[1] = four.y, index[2] = four.z, index[3] = four.w;
+  } else {
 #pragma unroll
-  for (int k = 0; k < L; k++) {
-    index[k] = k < all && (k == 0 || column == 0) ? indices[place] : -1;
-    columns[k] = column;
-    if (++column == dim) column = 0, place++;
+    for (int r = 0; r < R; r++)
+      if (first + r < n) index[r] = indices[first + r];
   }
-  alignas(16) U own[L] = {};
-  bool whole = all == L;
+  U own[UNITS];
+  bool has[R], all = true;
 #pragma unroll
-  for (int k = 0; k < L; k++) {
-    if (k > 0 && columns[k] != 0) index[k] = index[k - 1];
-    const bool has = k < all && inside(index[k], rows);
-    if (has) own[k] = table[static_cast<long long>(index[k]) * dim + columns[k]];
-    whole = whole && has;
+  for (int r = 0; r < R; r++) {
+    has[r] = inside(index[r], rows), all = all && has[r];
+    const U* const from = table + static_cast<long long>(has[r] ? index[r] : 0) * C;
+#pragma unroll
+    for (int c = 0; c < C; c++) own[r * C + c] = from[c];
   }
-  if (whole) {
-    store16(out + i, *reinterpret_cast<const uint4*>(own));
+  if (!__syncthreads_and(all)) {
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+      for (int c = 0; c < C; c++)
+        if (has[r]) out[first * C + r * C + c] = own[r * C + c];
+    return;
+  }
+  uint2* const words = reinterpret_cast<uint2*>(tile) + threadIdx.x * WORDS;
+#pragma unroll
+  for (int w = 0; w < WORDS; w++) {
+    if constexpr (sizeof(U) == 2) words[w] = make_uint2(own[4 * w] | static_cast<unsigned>(own[4 * w + 1]) << 16, own[4 * w + 2] | static_cast<unsigned>(own[4 * w + 3]) << 16);
+    else words[w] = make_uint2(own[2 * w], own[2 * w + 1]);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int v = threadIdx.x; v < VECTORS; v += narrow_threads) store16(reinterpret_cast<uint4*>(out + block * C) + v, tile[v]);
+}
+
+// Four units behind each other, `read(k)` each, written together where all of their indices are inside the table.
+template <class U, class F>
+__device__ __forceinline__ void write_four(const int4& four, U* out, long long rows, F read) {
+  const int index[4] = {four.x, four.y, four.z, four.w};
+  struct alignas(4 * sizeof(U)) Four {
+    U at[4];
+  } own;
+  bool all = true;
+#pragma unroll
+  for (int k = 0; k < 4; k++) all = all && inside(index[k], rows), own.at[k] = inside(index[k], rows) ? read(index[k], k) : U{};
+  if (all) {
+    *reinterpret_cast<Four*>(out) = own;
     return;
   }
 #pragma unroll
-  for (int k = 0; k < L; k++)
-    if (k < all && inside(index[k], rows)) out[i + k] = own[k];
+  for (int k = 0; k < 4; k++)
+    if (inside(index[k], rows)) out[k] = own.at[k];
 }
 
 // Rows of one U: four of a thread, as two bytes of one at a time are a sixteenth of what a line of memory holds.
@@ -110,21 +137,7 @@ __device__ __forceinline__ void embedding_each(const int* __restrict__ indices, 
       if (inside(indices[k], rows)) out[k] = table[indices[k]];
     return;
   }
-  const int4 four = *reinterpret_cast<const int4*>(indices + i);
-  const int index[4] = {four.x, four.y, four.z, four.w};
-  struct alignas(4 * sizeof(U)) Four {
-    U at[4];
-  } own;
-  bool all = true;
-#pragma unroll
-  for (int k = 0; k < 4; k++) all = all && inside(index[k], rows), own.at[k] = inside(index[k], rows) ? table[index[k]] : U{};
-  if (all) {
-    *reinterpret_cast<Four*>(out + i) = own;
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < 4; k++)
-    if (inside(index[k], rows)) out[i + k] = own.at[k];
+  write_four(*reinterpret_cast<const int4*>(indices + i), out + i, rows, [&](int index, int) { return table[index]; });
 }
 
 // out[i, j] = x[index[i, j], j].
@@ -134,6 +147,24 @@ __device__ __forceinline__ void gather(const U* __restrict__ x, const int* __res
   if (i >= n) return;
   const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, row = index[i];
   if (inside(row, rows)) out[i] = x[row * dim + (i - place * dim)];
+}
+
+// Four of a thread.
+template <class U>
+__device__ __forceinline__ void gather_four(const U* __restrict__ x, const int* __restrict__ index, U* __restrict__ out, long long rows, long long dim, long long n) {
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  if (i >= n) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim;
+  long long column[4] = {i - place * dim};
+#pragma unroll
+  for (int k = 1; k < 4; k++) column[k] = column[k - 1] + 1 == dim ? 0 : column[k - 1] + 1;
+  if (i + 4 > n) {
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+      if (i + k < n && inside(index[i + k], rows)) out[i + k] = x[index[i + k] * dim + column[k]];
+    return;
+  }
+  write_four(*reinterpret_cast<const int4*>(index + i), out + i, rows, [&](int row, int k) { return x[row * dim + column[k]]; });
 }
 
 // One thread per pair; x, out [tokens, heads, dim], cos, sin [tokens, dim / 2].
@@ -195,14 +226,17 @@ COPIES(uint4, 16_many, many_units)
   }
 SHIFTED(uint16_t, 2)
 SHIFTED(uint32_t, 4)
-#define NARROW(U, bytes)                                                                                                                                             \
-  extern "C" __global__ void __launch_bounds__(256) embedding_narrow_##bytes(const int* indices, const U* table, U* out, long long rows, int dim, long long n) { \
-    embedding_narrow(indices, table, out, rows, dim, n);                                                                                                         \
+#define NARROW(U, bytes, C)                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(narrow_threads) embedding_narrow_##bytes##_##C(const int* indices, const U* table, U* out, long long rows, long long n) { \
+    embedding_narrow<C>(indices, table, out, rows, n);                                                                                                                          \
   }
-NARROW(uint16_t, 2)
-NARROW(uint32_t, 4)
-extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
-extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
+NARROW(uint16_t, 2, 3) NARROW(uint16_t, 2, 5) NARROW(uint16_t, 2, 7) NARROW(uint16_t, 2, 9) NARROW(uint16_t, 2, 11) NARROW(uint16_t, 2, 13) NARROW(uint16_t, 2, 15)
+NARROW(uint32_t, 4, 2) NARROW(uint32_t, 4, 3) NARROW(uint32_t, 4, 5) NARROW(uint32_t, 4, 6) NARROW(uint32_t, 4, 7)
+#define GATHER(U, bytes)                                                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) gather_##bytes(const U* x, const int* index, U* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); } \
+  extern "C" __global__ void __launch_bounds__(256) gather_##bytes##_four(const U* x, const int* index, U* out, long long rows, long long dim, long long n) { gather_four(x, index, out, rows, dim, n); }
+GATHER(uint16_t, 2)
+GATHER(uint32_t, 4)
 
 #define EACH(U, bytes) \
   extern "C" __global__ void __launch_bounds__(256) embedding_each_##bytes(const int* indices, const U* table, U* out, long long rows, long long n) { embedding_each(indices, table, out, rows, n); }

@@ -2,3 +2,5 @@
 #pragma once
 
 constexpr int many_units = 4;
+// Rows of fewer than two vectors: of a thread, and threads of a block.
+constexpr int narrow_rows = 4, narrow_threads = 128;

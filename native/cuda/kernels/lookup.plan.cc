@@ -18,7 +18,9 @@ void plan_embedding(Planner& p) {
   switch (s.kind) {
     case Embedding::each: return launch("each_" + size, number(indices));
     case Embedding::shifted: return launch("shifted_" + size, number(s.columns), number(indices * s.columns));
-    case Embedding::narrow: return launch("narrow_" + size, static_cast<int>(s.columns), number(indices * s.columns));
+    case Embedding::narrow:
+      p.launch(p.kernel_in("lookup", "embedding_narrow_" + size + "_" + std::to_string(s.columns)), {ceil_div(s.threads, narrow_threads)}, narrow_threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(indices));
+      return;
     case Embedding::units: return launch(size, number(s.columns), number(indices * s.columns));
     case Embedding::many: return launch(size + "_many", number(s.columns), number(indices * s.columns));
   }
@@ -26,7 +28,8 @@ void plan_embedding(Planner& p) {
 
 void plan_gather(Planner& p) {
   const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2) * dim;
-  p.launch(p.kernel_in("lookup", "gather_" + std::to_string(dtype_bytes(p.spec.dtype))), grid_of(n), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(dim), number(n));
+  const bool four = gather_has_four(n);
+  p.launch(p.kernel_in("lookup", "gather_" + std::to_string(dtype_bytes(p.spec.dtype)) + (four ? "_four" : "")), grid_of(four ? ceil_div(n, 4) : n), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(dim), number(n));
 }
 
 void plan_rope(Planner& p) {
