@@ -1,5 +1,6 @@
-// batch_norm of x [batch, channels, plane]. Training, where a cluster holds a channel: batch_norm_<t>_cluster does all. Else batch_norm_<t>_part takes the moments of parts of a channel, _channels those of whole ones, _join makes mean and
+// batch_norm of x [batch, channels, plane]. Training, where a cluster holds a channel: batch_norm_<t>_cluster does all. Else batch_norm_<t>_part and _part_vectors take the moments of parts of a channel, _channels those of whole ones, _join makes mean and
 // rstd of them; then, as in inference, _apply writes the output. Statistics are joined in a fixed order.
+#include "batch_norm/vectors.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -24,27 +25,51 @@ __device__ __forceinline__ void channel_moments(const T* x, ByMoments::Stats* ou
   if (lane == 0 && channel < channels) out[channel] = s;
 }
 
-// grid: channels * parts. Elements `part` * index .. of the channel's batch * plane.
+// grid: channels * parts. Elements `part` * index .. of the channel's batch * plane: of small planes.
 template <class T>
 __device__ __forceinline__ void part_moments(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) {
   __shared__ ByMoments::Stats scratch[32];
   const long long channel = blockIdx.x / parts, from = blockIdx.x % parts * part, to = min(count, from + part);
   ByMoments::Stats s = ByMoments::start();
-  if (plane >= 256) {
-    for (long long i = from; i < to;) {
-      const long long image = i / plane, offset = i - image * plane, n = min(plane - offset, to - i), start = (image * channels + channel) * plane + offset;
-      each_lanes<T>(start, n, threadIdx.x, blockDim.x, [&](long long k, auto lanes) {
-        float f[decltype(lanes)::count];
-        take(x + start + k, f);
-        ByMoments::take_in(s, f);
-      });
-      i += n;
+  for (long long i = from + threadIdx.x; i < to; i += blockDim.x) {
+    const long long image = (i | plane) >> 32 ? i / plane : static_cast<unsigned>(i) / static_cast<unsigned>(plane);
+    const float f[1] = {to_float(x[(image * channels + channel) * plane + (i - image * plane)])};
+    ByMoments::take_in(s, f);
+  }
+  s = join_group<ByMoments>(s, blockDim.x, scratch);
+  if (threadIdx.x == 0) out[blockIdx.x] = s;
+}
+
+// The same of larger ones, by vectors of the channel, four of a thread on their way.
+template <class T>
+__device__ __forceinline__ void part_vectors(const T* x, ByMoments::Stats* out, const BatchNormVectors& a) {
+  constexpr int L = LANES<T>, V = 4;
+  __shared__ ByMoments::Stats scratch[32];
+  const int threads = static_cast<int>(blockDim.x), channel = static_cast<int>(blockIdx.x) / a.parts, from = (static_cast<int>(blockIdx.x) - channel * a.parts) * a.part, end = min(from + a.part, a.vectors);
+  const ChannelVectors<T, true> vectors = {a, channel};
+  ByMoments::Stats s = ByMoments::start();
+  for (int own = from + static_cast<int>(threadIdx.x); own < end; own += V * threads) {
+    uint4 kept[V];
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      const auto vector = vectors[min(own + u * threads, end - 1)];
+      kept[u] = vector.some() ? load16(x + vector.at) : uint4{0, 0, 0, 0};
     }
-  } else {
-    for (long long i = from + threadIdx.x; i < to; i += blockDim.x) {
-      const long long image = (i | plane) >> 32 ? i / plane : static_cast<unsigned>(i) / static_cast<unsigned>(plane);
-      const float f[1] = {to_float(x[(image * channels + channel) * plane + (i - image * plane)])};
-      ByMoments::take_in(s, f);
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      if (own + u * threads >= end) break;
+      const auto vector = vectors[own + u * threads];
+      float f[L];
+      unpack<T>(kept[u], f);
+      if (vector.whole()) {
+        ByMoments::take_in(s, f);
+        continue;
+      }
+#pragma unroll
+      for (int j = 0; j < L; j++) {
+        const float one[1] = {f[j]};
+        if (vector.has(j)) ByMoments::take_in(s, one);
+      }
     }
   }
   s = join_group<ByMoments>(s, blockDim.x, scratch);
@@ -160,6 +185,7 @@ extern "C" __global__ void __launch_bounds__(256) batch_norm_join(const ByMoment
   extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_part(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) { \
     part_moments(x, out, channels, plane, count, part, parts);                                                                                                                             \
   }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_part_vectors(const T* x, ByMoments::Stats* out, const BatchNormVectors a) { part_vectors(x, out, a); }                  \
   extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_channels(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count) {                     \
     channel_moments(x, out, channels, plane, count);                                                                                                                                       \
   }                                                                                                                                                                                        \

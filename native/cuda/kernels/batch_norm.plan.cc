@@ -34,6 +34,13 @@ void plan(Planner& p) {
       p.launch(p.kernel_in("batch_norm_few", few_name + (s.few.blocks_each ? "_block" : "_lanes")), {s.few.blocks}, s.few.threads, 0, a);
       return;
     }
+    case BatchNorm::held: {
+      const BatchNormVectors& v = s.held.vectors;
+      Launch& launch = p.launch(p.kernel_in("batch_norm_held", "batch_norm_held_" + p.dtype() + "_" + std::to_string(s.held.each) + (s.held.ragged ? "_ragged" : "") + (v.parts > 1 ? "_cluster" : "")), {channels * v.parts}, s.held.threads, 0, p.input(0),
+                                p.input(1), p.input(2), p.output(), p.output(1), p.output(2), v, static_cast<float>(count), eps);
+      if (v.parts > 1) launch.cluster(static_cast<unsigned>(v.parts));
+      return;
+    }
     case BatchNorm::cluster:
       p.launch(p.kernel(name + "_cluster"), {channels * s.blocks}, 256, 0, p.input(0), p.input(1), p.input(2), p.output(), p.output(1), p.output(2), channels, plane, batch, static_cast<long long>(s.images), s.group,
                static_cast<int>(s.blocks), eps)
@@ -43,6 +50,7 @@ void plan(Planner& p) {
     case BatchNorm::parts: {
       const CUdeviceptr moments = p.workspace(channels * s.parts * 12);
       if (s.kind == BatchNorm::channels) p.launch(p.kernel(name + "_channels"), {ceil_div(channels, 8)}, 256, 0, p.input(0), moments, channels, plane, count);
+      else if (s.vectors.vectors > 0) p.launch(p.kernel(name + "_part_vectors"), {channels * s.parts}, 256, 0, p.input(0), moments, s.vectors);
       else p.launch(p.kernel(name + "_part"), {channels * s.parts}, 256, 0, p.input(0), moments, channels, plane, count, static_cast<long long>(s.part), static_cast<int>(s.parts));
       p.launch(p.kernel("batch_norm_join"), {ceil_div(channels, 8)}, 256, 0, moments, p.output(1), p.output(2), channels, static_cast<int>(s.parts), eps);
       break;

@@ -46,10 +46,11 @@ void product_choices() {
 
 void row_choices() {
   const auto norm = [](int64_t batch, int64_t channels, int64_t plane, bool training, bool clusters = true) { return batch_norm_shape(sm_count, clusters, 8, batch, channels, plane, training); };
-  expect(norm(16, 336, 32, true).kind == BatchNorm::few && norm(1709, 24, 3371, true).kind == BatchNorm::parts && norm(34, 689, 520, true).kind == BatchNorm::cluster && norm(14, 768, 1, false).kind == BatchNorm::each &&
-             norm(14, 768, 100, false).kind == BatchNorm::apply && norm(1, 1558, 3789, true).kind == BatchNorm::channels,
+  expect(norm(16, 336, 32, true).kind == BatchNorm::few && norm(1709, 24, 3371, true).kind == BatchNorm::parts && norm(34, 689, 520, true).kind == BatchNorm::held && norm(5000, 64, 7, true).kind == BatchNorm::cluster && norm(14, 768, 1, false).kind == BatchNorm::each &&
+             norm(14, 768, 100, false).kind == BatchNorm::apply && norm(2, 5000, 65, true).kind == BatchNorm::channels,
          "each kernel of batch_norm has its cases");
-  expect(norm(34, 689, 520, true).blocks == 2 && norm(34, 689, 520, true, false).kind == BatchNorm::parts, "blocks share a channel where there are clusters");
+  expect(norm(5000, 64, 7, true).blocks > 1 && norm(5000, 64, 7, true, false).kind == BatchNorm::parts && norm(40, 689, 1024, true).held.vectors.parts == 2 && norm(40, 689, 1024, true, false).kind == BatchNorm::parts,
+         "blocks share a channel where there are clusters");
   bool covered = true;
   for (int64_t batch = 1; batch <= 5000; batch = batch * 3 / 2 + 1)
     for (int64_t plane = 1; plane <= 1 << 20; plane = plane * 5 / 3 + 1)
@@ -57,7 +58,11 @@ void row_choices() {
         for (const bool clusters : {false, true}) {
           const BatchNormShape s = norm(batch, channels, plane, true, clusters);
           if (s.kind == BatchNorm::cluster) covered = covered && s.images * s.blocks >= batch && s.images * (s.blocks - 1) < batch && s.blocks <= (clusters ? 8 : 1) && s.group <= 256;
-          if (s.kind == BatchNorm::parts || s.kind == BatchNorm::channels) covered = covered && s.part * s.parts >= batch * plane && s.part * (s.parts - 1) < batch * plane && (s.kind == BatchNorm::parts || s.parts == 1);
+          const BatchNormVectors& v = s.kind == BatchNorm::held ? s.held.vectors : s.vectors;
+          if (v.vectors > 0) covered = covered && int64_t{v.per_image} * batch == v.vectors && int64_t{v.part} * v.parts >= v.vectors && int64_t{v.part} * (v.parts - 1) < v.vectors;
+          if (s.kind == BatchNorm::held) covered = covered && int64_t{s.held.threads} * s.held.each >= v.part && s.held.threads <= batch_norm_threads && v.parts <= (clusters ? 8 : 1) && (v.parts & (v.parts - 1)) == 0;
+          else if (v.vectors > 0) covered = covered && s.kind == BatchNorm::parts && s.parts == v.parts;
+          else if (s.kind == BatchNorm::parts || s.kind == BatchNorm::channels) covered = covered && s.part * s.parts >= batch * plane && s.part * (s.parts - 1) < batch * plane && (s.kind == BatchNorm::parts || s.parts == 1);
         }
   expect(covered, "blocks and parts of batch_norm cover each channel once");
   const auto gradient = [](int64_t bytes, int64_t tokens, int64_t dim) { return norm_backward_shape(sm_count, hopper_shared, bytes, tokens, dim).kind; };
