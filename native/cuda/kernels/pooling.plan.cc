@@ -34,7 +34,7 @@ bool plan_few(Planner& p, const Row& row, const PoolSizes& s) {
   const bool adaptive = row.dims == 5;
   const int64_t planes = p.dim(0), elements = planes * s.height * s.width;
   // A window that is not a whole number of times as small as the input can touch two elements more than its share.
-  const auto most = [&](int64_t input, int64_t output) { return std::min(input, (input - 1) / output + 2); };
+  const auto most = [&](int64_t input, int64_t output) { return input % output == 0 ? input / output : std::min(input, (input - 1) / output + 2); };
   const int64_t down = adaptive ? most(s.height, s.out_height) : row.signals ? 1 : s.kernel, across = adaptive ? most(s.width, s.out_width) : s.kernel;
   const bool together = !adaptive && (s.kernel == 2 || s.kernel == 3) && (row.signals || s.kernel_down == s.kernel);
   const FewLaunch f = few_pooling(elements, s.outputs, down * across, together);
@@ -52,7 +52,7 @@ void plan(Planner& p) {
   const Row& row = table[find_op(p.spec.op)->row];
   const auto dim = [&](size_t i) { return static_cast<long long>(p.dim(i)); };
   // Windows of one element are a copy, and a window of the whole plane is a reduction of it.
-  if (row.dims == 8 && dim(5) == 1 && dim(6) == 1 && dim(7) == 0) return launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, dim(0) * dim(1) * dim(2), p.input(0));
+  if (row.dims == 8 ? dim(5) == 1 && dim(6) == 1 && dim(7) == 0 : dim(3) == dim(1) && dim(4) == dim(2)) return launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, dim(0) * dim(1) * dim(2), p.input(0));
   if (row.dims == 5 && dim(3) == 1 && dim(4) == 1) return launch_row_reduction(p, row.max ? "max" : "mean", dim(0), dim(1) * dim(2));
   PoolSizes s = {dim(0) * dim(3) * dim(4), dim(1), dim(2), dim(3), dim(4), 0, 1, 0, 0, 1, 0, 0, 0, 0};
   if (row.dims == 8) {

@@ -22,9 +22,9 @@ inline std::string pool_tile_kernel(const PoolTile& t) {
 }
 
 // Input of a tile in bytes: about a dozen blocks on a multiprocessor at most, and enough of them for small inputs (H200, bf16: 256 planes of 56x56 5.3 us by tiles
-// of 4 KiB, 5.8 by 16; 8192 planes of 112x112 77 us by 8, 69 by 16).
+// of 4 KiB, 5.8 by 16; 8192 planes of 112x112 77 us by 8, 69 by 16). Signals have smaller ones, which take less time to walk (max_pool1d f16 135201 of 9, 3, stride 2 7.9 to 7.0 us).
 constexpr int64_t most_of_pool_tile = 16 << 10;
-inline int64_t pool_tile_bytes(int64_t bytes) { return bytes < int64_t{4} << 20 ? 4 << 10 : bytes < int64_t{32} << 20 ? 8 << 10 : most_of_pool_tile; }
+inline int64_t pool_tile_bytes(int64_t bytes, bool signals = false) { return bytes < int64_t{4} << 20 ? (signals ? 2 : 4) << 10 : bytes < int64_t{32} << 20 ? 8 << 10 : most_of_pool_tile; }
 
 // Outputs up to which a thread, or several, for each take no longer than tiles: a copy to shared memory would wait for memory once more.
 constexpr int64_t pool_few_outputs = 16 << 10;
@@ -91,6 +91,6 @@ inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
   return {t, over(t.planes, t.together) * t.bands * t.splits, (t.out_at + lanes + over(outputs + lanes, lanes) * lanes) * size};
 }
 
-inline PoolTiling pool_tiling(int64_t size, const PoolTile& t) { return pool_tile_kernel(t).empty() ? PoolTiling{} : plane_tiling(size, t, pool_tile_bytes(t.planes * t.height * t.width * size)); }
+inline PoolTiling pool_tiling(int64_t size, const PoolTile& t) { return pool_tile_kernel(t).empty() ? PoolTiling{} : plane_tiling(size, t, pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1)); }
 
 }  // namespace opscope::cuda
