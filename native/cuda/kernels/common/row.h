@@ -25,8 +25,9 @@ struct RowShape {
 };
 
 // Rows of so many vectors that are fewer than the multiprocessors take a cluster each. Shorter ones are as soon done by a block, longer ones sooner by parts
-// (on an H200, f32: 65 rows of 8,192 vectors 14.1 us, by a block each 21.2; layer_norm of 131 rows of 16,385 53 us, by parts 37).
-constexpr int64_t cluster_vectors_from = 4096, cluster_vectors_to = 8192;
+// (on an H200, f32: 65 rows of 8,192 vectors 14.1 us, by a block each 21.2; layer_norm of 131 rows of 16,385 53 us, by parts 37). So are some longer ones where there is nearly one for each multiprocessor
+// (layer_norm f32 115x22359 19.2 to 15.8, bf16 120x40000 18.4 to 14.6, softmax bf16 125x40000 15.7 to 13.7; softmax f32 115x22359 16.5 and 19.1).
+constexpr int64_t cluster_vectors_from = 4096, cluster_vectors_to = 8192, cluster_vectors_nearly = 6144;
 // Blocks of a cluster that every GPU with clusters takes, and threads of one.
 constexpr int64_t most_row_blocks = 8, most_row_threads = 512;
 
@@ -59,7 +60,9 @@ inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64
     return {RowShape::Kind::warp, rows_per_block * 32, per_lane, ceil_div(rows, rows_per_block)};
   }
   const bool few = rows <= device.sm_count / 4;
-  if (device.major >= 9 && rows < device.sm_count && vectors > cluster_vectors_from && vectors <= cluster_vectors_to) return row_cluster(device, rows, vectors);
+  // Nearly a row for each multiprocessor: a block each, but for softmax of f32.
+  const bool nearly = (weights || lanes > 4) && rows * 5 >= device.sm_count * 4 && vectors <= cluster_vectors_nearly;
+  if (device.major >= 9 && rows < device.sm_count && !nearly && vectors > cluster_vectors_from && vectors <= cluster_vectors_to) return row_cluster(device, rows, vectors);
   if (vectors > 8192 || (few && vectors >= 4096)) {
     const int64_t chunks = ceil_div(vectors, chunk_threads * chunk_vectors);
     return {RowShape::Kind::chunks, chunk_threads, chunk_vectors, rows * chunks, chunks};
