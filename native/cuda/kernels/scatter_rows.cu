@@ -3,7 +3,7 @@
 //   scatter_slots_<t>   some threads for each row, which has its indices in slots
 //   scatter_link        each index puts itself at the head of a list of its row, in an order that depends on the race, too
 //   scatter_chains_<t>  some threads for each row, which has its indices in a list
-//   scatter_lists_<t>   some threads for each index: those of the head of a list add to its row. Rows are copied before
+//   scatter_link_copy, scatter_lists_<t>   the same, and some threads for each index: those of the head of a list add to its row. Rows are copied while lists are made
 // _16, _8: rows are whole vectors of so many bytes. Slots and lists are left empty for the next call. A row with more indices than either holds is left to its whole block, which
 // looks through all indices in their order.
 #include "scatter_rows.h"
@@ -100,6 +100,12 @@ __device__ __forceinline__ void lists_of_rows(const T* __restrict__ x, const int
   for (int k = 0; k < count; k++) add_long(index, x, src, out, waiting[k], dim, n);
 }
 
+// Puts this thread's index at the head of the list of its row.
+__device__ __forceinline__ void link_index(const int* index, unsigned* heads, unsigned* next, long long rows, int n) {
+  const int i = blockIdx.x * THREADS + threadIdx.x, row = i < n ? index[i] : -1;
+  if (row >= 0 && row < rows) next[i] = atomicExch(heads + row, static_cast<unsigned>(i) + 1);
+}
+
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(THREADS) scatter_drop(const int* index, unsigned* counts, unsigned* slots, long long rows, int n, int room) {
@@ -111,8 +117,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) scatter_drop(const int* in
 }
 extern "C" __global__ void __launch_bounds__(THREADS) scatter_link(const int* index, unsigned* heads, unsigned* next, long long rows, int n) {
   next_may_start();
-  const int i = blockIdx.x * THREADS + threadIdx.x, row = i < n ? index[i] : -1;
-  if (row >= 0 && row < rows) next[i] = atomicExch(heads + row, static_cast<unsigned>(i) + 1);
+  link_index(index, heads, next, rows, n);
+}
+// `links` blocks link, the others copy `halves` of two bytes: a vector of 16 bytes of a thread, one thread those behind the last.
+extern "C" __global__ void __launch_bounds__(THREADS) scatter_link_copy(const int* index, unsigned* heads, unsigned* next, long long rows, int n, int links, const uint16_t* x, uint16_t* out, long long halves) {
+  next_may_start();
+  if (static_cast<int>(blockIdx.x) < links) return link_index(index, heads, next, rows, n);
+  const long long first = (static_cast<long long>(blockIdx.x - links) * THREADS + threadIdx.x) * 8;
+  if (first + 8 <= halves) return store16(out + first, load16(x + first));
+  for (long long i = first; i < halves; i++) out[i] = x[i];
 }
 
 #define SCATTER_ROWS(T, NAME, BYTES)                                                                                                                                                 \
