@@ -14,6 +14,7 @@
 #include "convolution/narrow.h"
 #include "convolution/packed.h"
 #include "convolution/rows.h"
+#include "convolution/slab.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
@@ -172,6 +173,12 @@ void plan_filters(Planner& p, const ConvOperands& from, const ConvSizes& s, cons
            narrow_of(s, shape));
 }
 
+void plan_slab(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvSlab slab = conv_slab(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_slab", "convolution_slab_" + std::to_string(slab.filters), slab.shared), {slab.blocks, s.groups}, slab_threads, slab.shared, from.x, from.weight, p.output(), s, narrow_of(s, shape),
+           static_cast<int>(slab.tiles), slab.depth);
+}
+
 void plan_narrow(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const ConvNarrowShape n = conv_narrow(p.device.sm_count, shape);
   p.launch(p.kernel_in("convolution_narrow", "convolution_narrow_" + p.dtype() + "_" + std::to_string(n.steps) + "_" + std::to_string(n.positions), n.shared), {n.blocks, s.groups}, conv_narrow_threads, n.shared, from.x, from.weight,
@@ -270,6 +277,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::direct_warp: return plan_direct(p, from, s, shape, 32);
     case ConvKind::narrow: return plan_narrow(p, from, s, shape);
     case ConvKind::group: return plan_group(p, from, s, shape);
+    case ConvKind::slab: return plan_slab(p, from, s, shape);
     case ConvKind::filters: return plan_filters(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);

@@ -4,30 +4,13 @@
 //   convolution_filters_point    kernels of one element
 //   convolution_filters_window   any kernel of up to 31 elements
 #include "common/vec.cuh"
-#include "convolution.h"
+#include "convolution/windows.cuh"
 
 namespace {
 
 constexpr int P = 8, F = conv_filters_of_warp, POSITIONS = conv_filters_positions;
 
-struct Place {
-  int offset;
-  unsigned bit;
-};
-
 enum Kind { WIDE, POINT, WINDOW };
-
-// Which elements of the kernel are inside of the input for the window that begins there.
-__device__ __forceinline__ unsigned mask_of(const ConvSizes& s, int d0, int h0, int w0) {
-  unsigned line = 0, mask = 0;
-  for (int k = 0; k < s.width.kernel; k++)
-    if (static_cast<unsigned>(w0 + k * s.dilation) < static_cast<unsigned>(s.width.input)) line |= 1u << k;
-  for (int kd = 0; kd < s.depth.kernel; kd++)
-    for (int kh = 0; kh < s.height.kernel; kh++)
-      if (static_cast<unsigned>(d0 + kd * s.dilation) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h0 + kh * s.dilation) < static_cast<unsigned>(s.height.input))
-        mask |= line << (kd * s.height.kernel + kh) * s.width.kernel;
-  return mask;
-}
 
 // grid: tiles of positions, groups. Shared memory: weights [terms][filters of the block], places of the terms where windows are read.
 template <Kind KIND>
@@ -41,12 +24,7 @@ __device__ __forceinline__ void convolve(const float* __restrict__ x, const floa
     const int t = i / width, f = i - t * width;
     weights[i] = t < c.terms && f < c.filters ? filter[f * c.terms + t] : 0.0f;
   }
-  if (KIND == WINDOW)
-    for (int t = threadIdx.x; t < terms; t += blockDim.x) {
-      const int channel = t / c.kernel, bit = t - channel * c.kernel, row = bit / s.width.kernel, kd = row / s.height.kernel;
-      const int lines = kd * s.dilation * s.height.input + (row - kd * s.height.kernel) * s.dilation;
-      places[t] = t < c.terms ? Place{channel * c.in_plane + lines * s.width.input + (bit - row * s.width.kernel) * s.dilation, 1u << bit} : Place{0, 0};
-    }
+  if (KIND == WINDOW) write_places(places, s, c, 0, terms);
   int from[CHUNKS];
   unsigned mask[KIND == WINDOW ? P : 1];
   const int column0 = static_cast<int>(blockIdx.x) * POSITIONS;
@@ -55,10 +33,9 @@ __device__ __forceinline__ void convolve(const float* __restrict__ x, const floa
     // Past the end: the last position again, which is not written.
     const int at = min(column0 + (t * 32 + lane) * V, c.columns - V), image = c.by_plane.quotient(at), place = at - image * c.plane, plane = (image * s.channels + group * c.channels) * c.in_plane;
     if constexpr (KIND == WINDOW) {
-      const int od = c.by_area.quotient(place), in_area = place - od * c.area, oh = c.by_width.quotient(in_area);
-      const int d0 = od * s.stride - s.depth.padding, h0 = oh * s.stride - s.height.padding, w0 = (in_area - oh * s.width.output) * s.stride - s.width.padding;
-      mask[t] = mask_of(s, d0, h0, w0);
-      from[t] = plane + (d0 * s.height.input + h0) * s.width.input + w0;
+      const Window window = window_at(s, c, place);
+      mask[t] = window.mask;
+      from[t] = plane + window.offset;
     } else {
       from[t] = plane + place;
     }

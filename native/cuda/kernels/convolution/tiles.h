@@ -10,6 +10,7 @@
 #include "narrow.h"
 #include "rows.h"
 #include "shape.h"
+#include "slab.h"
 #include "thin.h"
 
 namespace opscope::cuda {
@@ -22,6 +23,7 @@ enum class ConvKind {
   direct_warp,  // a warp for each output
   narrow,       // few channels in registers, on tensor cores (convolution_narrow.cu)
   filters,      // all filters of a group in a block, in f32 (convolution_filters.cu)
+  slab,         // a short sum, all of it in a block, in f32 (convolution_slab.cu)
   group,        // few channels and filters of a group, on tensor cores (convolution_group.cu)
   rows,         // one output of an image and filter, few terms (convolution_rows.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
@@ -218,6 +220,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
   consider(ConvKind::group, c.group_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
+  if (const ConvSlab slab = conv_slab(sm_count, c); slab.filters > 0) consider(ConvKind::slab, slab.cost);
   if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));

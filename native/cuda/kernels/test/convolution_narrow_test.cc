@@ -1,8 +1,9 @@
-// Convolutions of few channels, filters or terms (convolution/narrow.h, group.h, filters.h): a part of opscope_cuda_plan_test.
+// Convolutions of few channels, filters or terms (convolution/narrow.h, group.h, filters.h, rows.h, slab.h): a part of opscope_cuda_plan_test.
 #include "kernels/convolution/filters.h"
 #include "kernels/convolution/group.h"
 #include "kernels/convolution/narrow.h"
 #include "kernels/convolution/rows.h"
+#include "kernels/convolution/tiles.h"
 #include "kernels/test/convolutions.h"
 #include "kernels/test/expect.h"
 
@@ -83,6 +84,31 @@ void rows() {
   expect(covers, "threads of a block have filters of images, and blocks have all of them");
 }
 
+// Blocks that hold some terms of their sums cover filters, outputs and terms, and what they hold fits.
+void slabs() {
+  bool covers = true;
+  int taken = 0;
+  for (const int64_t columns : {1LL, 8192LL, 100'003LL, 10'000'000LL})
+    for (const int64_t filters : {16, 20, 33, 64, 65, 257, 1000})
+      for (const int64_t groups : {1, 7})
+        for (const int64_t taps : {1, 9, 31, 33})
+          for (const int64_t channels : {1, 7, 13, 64, 500})
+            for (const int64_t plane : {7LL, 100LL}) {
+              const ConvShape c = {columns, filters, groups, channels * taps, plane, false, false, channels};
+              const ConvSlab s = conv_slab(132, c);
+              if (s.filters == 0) continue;
+              taken++;
+              const int64_t outputs = 192 - s.filters;
+              covers = covers && taps <= 32 && s.tiles * s.filters >= filters && s.blocks % s.tiles == 0 && s.blocks / s.tiles * outputs >= columns && (s.blocks / s.tiles - 1) * outputs < columns && s.depth >= 1 &&
+                       s.depth <= 64 && static_cast<int64_t>(s.shared) >= s.depth * (slab_pitch(s.filters) + slab_pitch(static_cast<int>(outputs)) + 2) * 4 &&
+                       (plane % 4 == 0 || static_cast<int64_t>(s.shared) >= s.filters * slab_pitch(static_cast<int>(outputs)) * 4) && s.shared <= 56 << 10 && s.cost > 0;
+            }
+  expect(covers && taken > 20, "blocks that hold some terms of their sums cover the outputs");
+  ConvShape short_sum = {3'222'240, 64, 1, 39, 70, false, false, 13};
+  short_sum.bytes = 1'162'410'000;
+  expect(conv_kind(132, short_sum) == ConvKind::slab && conv_slab(132, short_sum).depth == 39 && conv_slab(132, {3'222'240, 64, 1, 91, 70, false, false, 13}).depth == 46, "a short sum is held as a whole, a longer one in equal parts");
+}
+
 }  // namespace
 
 void narrow_convolution_shapes() {
@@ -90,4 +116,5 @@ void narrow_convolution_shapes() {
   group();
   filters();
   rows();
+  slabs();
 }
