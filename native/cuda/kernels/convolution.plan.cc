@@ -15,6 +15,7 @@
 #include "convolution/packed.h"
 #include "convolution/rows.h"
 #include "convolution/slab.h"
+#include "convolution/spans.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
@@ -190,6 +191,11 @@ void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const 
   p.launch(p.kernel_in("convolution_group", "convolution_group_" + p.dtype() + "_" + std::to_string(g.eights), g.shared), {g.blocks, s.groups}, conv_group_threads, g.shared, from.x, from.weight, p.output(), s, g.conv);
 }
 
+void plan_spans(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvSpansShape r = conv_spans(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_spans", "convolution_spans_" + p.dtype(), r.shared), {r.blocks, s.groups}, conv_spans_threads, r.shared, from.x, from.weight, p.output(), r.spans);
+}
+
 void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape) {
   const ConvRowsShape r = conv_rows(p.device.sm_count, shape);
   p.launch(p.kernel_in("convolution_rows", "convolution_rows_" + p.dtype() + "_" + std::to_string(r.terms)), {r.blocks_x, r.blocks_y}, conv_rows_threads, 0, from.x, from.weight, p.output(), r.conv);
@@ -279,6 +285,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::group: return plan_group(p, from, s, shape);
     case ConvKind::slab: return plan_slab(p, from, s, shape);
     case ConvKind::filters: return plan_filters(p, from, s, shape);
+    case ConvKind::spans: return plan_spans(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);

@@ -11,6 +11,7 @@
 #include "rows.h"
 #include "shape.h"
 #include "slab.h"
+#include "spans.h"
 #include "thin.h"
 
 namespace opscope::cuda {
@@ -27,6 +28,7 @@ enum class ConvKind {
   group,        // few channels and filters of a group, on tensor cores (convolution_group.cu)
   rows,         // one output of an image and filter, few terms (convolution_rows.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
+  spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
@@ -221,6 +223,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   consider(ConvKind::group, c.group_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
   if (const ConvSlab slab = conv_slab(sm_count, c); slab.filters > 0) consider(ConvKind::slab, slab.cost);
+  if (const ConvSpansShape spans = conv_spans(sm_count, c); spans.blocks > 0) consider(ConvKind::spans, spans.cost);
   if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));

@@ -1,4 +1,4 @@
-// Convolutions of few channels, filters or terms (convolution/narrow.h, group.h, filters.h, rows.h, slab.h): a part of opscope_cuda_plan_test.
+// Convolutions of few channels, filters or terms (convolution/narrow.h, group.h, filters.h, rows.h, slab.h, spans.h): a part of opscope_cuda_plan_test.
 #include "kernels/convolution/filters.h"
 #include "kernels/convolution/group.h"
 #include "kernels/convolution/narrow.h"
@@ -109,6 +109,26 @@ void slabs() {
   expect(conv_kind(132, short_sum) == ConvKind::slab && conv_slab(132, short_sum).depth == 39 && conv_slab(132, {3'222'240, 64, 1, 91, 70, false, false, 13}).depth == 46, "a short sum is held as a whole, a longer one in equal parts");
 }
 
+// Tiles of positions cover each plane once, whatever their vectors begin with.
+void spans() {
+  bool covers = true, taken = false;
+  for (const int64_t bytes : {2, 4})
+    for (const int64_t plane : {63, 64, 65, 3515, 100'001})
+      for (const int64_t channels : {1, 2, 7, 16, 17})
+        for (const int64_t filters : {1, 9, 200}) {
+          const int64_t images = 3000;
+          ConvShape c = {plane * images, filters, 1, channels, plane, true, bytes == 2, channels};
+          c.element_bytes = bytes;
+          const ConvSpansShape s = conv_spans(132, c);
+          const int64_t lanes = 16 / bytes;
+          taken = taken || s.blocks > 0;
+          if (s.blocks == 0) continue;
+          covers = covers && bytes == 2 && plane % lanes != 0 && channels <= 2 && int64_t{s.spans.tile} * s.spans.tiles >= plane && int64_t{s.spans.tile} * (s.spans.tiles - 1) < plane && s.blocks == images * s.spans.tiles &&
+                   s.spans.vectors * lanes >= s.spans.tile + lanes - 1 && s.shared <= 48 << 10;
+        }
+  expect(covers && taken, "tiles of positions cover each plane once");
+}
+
 }  // namespace
 
 void narrow_convolution_shapes() {
@@ -117,4 +137,5 @@ void narrow_convolution_shapes() {
   filters();
   rows();
   slabs();
+  spans();
 }

@@ -29,7 +29,7 @@ void kinds() {
                 ConvShape shape = {columns, filters, groups, terms, plane, point, tensor_cores};
                 shape.element_bytes = tensor_cores ? 2 : 4;
                 const ConvKind kind = conv_kind(132, shape);
-                if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
+                if (kind == ConvKind::point || kind == ConvKind::product || kind == ConvKind::spans) possible = possible && point;
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
   expect(conv_kind(132, {1469, 3, 1, 1024, 113, true, true, 1024}) == ConvKind::product && conv_kind(132, {163'840, 3, 1, 16, 128, true, true, 16}) == ConvKind::point,
