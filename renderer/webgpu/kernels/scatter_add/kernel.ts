@@ -3,6 +3,7 @@ import { mapped } from '../../wgsl/mapped'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import { joinPrograms } from '../../wgsl/row-op'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { byRow, planByRow } from './by-row'
 import { planCrowded, inParts } from './crowded'
 import { fewRows } from './few-rows'
 import { linked, listsOf, planLinked } from './linked'
@@ -27,6 +28,9 @@ ${each((u) => `  while (!done_${u}) { ${exchanged(u)} }`)}`)}`
 const CROWDED = 8
 /** Sources of a list up to which it takes no longer to walk than sums in workgroup memory. */
 const LONGEST_WALK = 32
+/** Elements of a row below which lists pay for crowded rows alone, and rows of a source, whose lists are looked at, that are still worth fewer exchanges. */
+const FEWEST_OF_FEW = 4
+const MOST_ROWS_OF_A_SOURCE = 4
 /** Rows whose sums in registers of threads cost less than lists whatever the number of their sources. */
 const FEW_ROWS = 32
 
@@ -65,15 +69,18 @@ const kernel: Kernel = {
     const { dtype } = shape
     const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
     if (few) return few
-    const crowded = indices > CROWDED * rows ? planCrowded(rows, dim, indices, dtype) : undefined
+    const isCrowded = indices > CROWDED * rows
+    const crowded = isCrowded ? planCrowded(rows, dim, indices, dtype) : undefined
     const lists = planLinked(dim, indices / rows)
     if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists, dtype)
     const own = crowded && planOwnColumns(rows, dim, indices)
     if (own) return ownColumns(rows, dim, indices, own, dtype)
+    const ordered = crowded && dtype === 'f32' && planByRow(rows, dim, indices)
+    if (ordered) return byRow(rows, dim, indices, ordered, dtype)
     const registers = crowded && fewRows(rows, dim, indices, dtype)
     if (registers) return registers
-    if (crowded) return inParts(rows, dim, indices, crowded, dtype)
-    if (dtype === 'f16') return linked(rows, indices, dim, listsOf(dim, indices / rows), dtype)
+    if (crowded && (crowded.ranges === 1 || dim === 1 || dtype === 'f16')) return inParts(rows, dim, indices, crowded, dtype)
+    if (dtype === 'f16' || (dim < FEWEST_OF_FEW ? isCrowded && dim > 1 : rows <= MOST_ROWS_OF_A_SOURCE * indices)) return linked(rows, indices, dim, listsOf(dim, indices / rows), dtype)
     const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, dtype, Math.ceil((rows * dim) / 4))
     const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / (TOGETHER * THREADS)))
     return joinPrograms([copy, { scratchBytes: [], steps: [add] }])
