@@ -1,9 +1,10 @@
 import { step, widthFor } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { joinedParts, matmulText } from '../matmul/kernel'
-import { chunkOf, partsOf, partsOfProduct, tilesFor } from '../matmul/tiles'
+import { chunkOf, partsOf, partsOfProduct, tilesFor, usedOf } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan, FILTERS } from './direct'
+import { fewTerms, planFewTerms } from './few-terms'
 import { gatherImage } from './gather'
 import { AXES_AT, reached, withReachedWeights } from './reach'
 
@@ -57,6 +58,8 @@ const MANY_TILES = 528
 /** Tiles that leave most of a device idle, and multiply-adds up to which threads that share sums are faster then. */
 const FEW_TILES = 64
 const LITTLE = 2 ** 24
+/** Of the multiply-adds of tiles: where fewer are of outputs and terms, or rows are no whole vectors, threads of short sums take less. */
+const MOST_USED = 0.8
 
 /** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. `whole`: the shape before taps were left out. */
 function planned(shape: KernelShape, whole?: KernelShape): Program {
@@ -78,6 +81,8 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const parts = whole ? Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k))) : partsOf(tiles, k)
   // Padding of the whole shape, which may be behind the last element alone.
   const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
+  const few = isMatrix ? undefined : planFewTerms(groups, m, batch * outputs, k)
+  if (few && (outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
   const split = parts > 1
   const wgsl = matmulText({
     dtype, transA: false, transB: false, widthA: widthFor(k), widthB: isMatrix ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,

@@ -42,6 +42,12 @@ export function tilesFor(batch: number, m: number, n: number, gathered = false):
   return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
 }
 
+/** How much of what the tiles of `batch` gathered products [m, n] compute is used: the rest is beyond their sides, and beyond the last of k steps. */
+export function usedOf(batch: number, m: number, n: number, k: number): number {
+  const { tile, tilesM, tilesN } = tilesFor(batch, m, n, true)
+  return (m / (tilesM * tile.rows)) * (n / (tilesN * tile.columns)) * (k / (Math.ceil(k / tile.depth) * tile.depth))
+}
+
 /** Rows and columns of threads of a tile; each thread has 4x4 outputs, `down` times below and `across` times beside each other. */
 export function threadsOf({ rows, columns }: Tile): { high: number; wide: number; down: number; across: number; threads: number } {
   const [down, across] = [rows > 64 ? 2 : 1, columns > 64 ? 2 : 1]
