@@ -41,10 +41,12 @@ export interface KernelShape {
   subgroups?: number | undefined
   /** Threads of the largest workgroup, a power of two; THREADS where absent. */
   threads?: number | undefined
+  /** Bytes of memory that a workgroup may have; the 16 KiB of every adapter where absent. */
+  workgroupBytes?: number | undefined
 }
 
 /** What a plan needs of the device. */
-export type DeviceLimits = Pick<KernelShape, 'subgroups' | 'threads'>
+export type DeviceLimits = Pick<KernelShape, 'subgroups' | 'threads' | 'workgroupBytes'>
 
 /**
  * WGSL kernels of one op: the default export of `renderer/webgpu/kernels/<op>/kernel.ts`, or an entry (op id -> kernel) of the

@@ -97,6 +97,13 @@ export function shuffled(lanes: number, size: number, combine: (stride: string) 
   return lines.join('\n')
 }
 
+/** WGSL that makes the u32 `name` of each thread the sum of those of the threads up to it, among `size` neighbours of a subgroup. */
+export function shuffledAhead(size: number, name: string): string {
+  const lines: string[] = []
+  for (let stride = 1; stride < size; stride *= 2) lines.push(`  { let other = subgroupShuffleUp(${name}, ${stride}u); ${name} += select(0u, other, lane % ${size}u >= ${stride}u); }`)
+  return lines.join('\n')
+}
+
 /** What threads combine: a number, or two at once between the same barriers. */
 type Reduced = 'f32' | 'vec2<f32>'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { THREADS } from '../../wgsl/header'
 import { KERNELS } from '../registry'
+import { sharedBy } from './parts'
 
 const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
 
@@ -44,6 +45,24 @@ describe('the plans of sort, topk and scatter_add', () => {
       expect((parts - 1) * size).toBeLessThan(length)
       expect(size).toBeLessThanOrEqual(3840)
     }
+  })
+
+  it('sort many rows that fit larger workgroups of the device in one step, and merge a few parts of them', () => {
+    const steps = (rows: number, cols: number, threads: number, workgroupBytes: number) => KERNELS.get('sort')!.build({ dtype: 'f32', dims: [rows, cols, 0], scalars: [], threads, workgroupBytes }).steps
+    expect(steps(8192, 8192, 1024, 49_152)).toMatchObject([{ groups: 8192 }])
+    for (const [rows, threads, bytes] of [[200, 1024, 49_152], [8192, 256, 49_152], [8192, 1024, 32_768]] as const) expect(steps(rows, 8192, threads, bytes), `${rows} ${threads} ${bytes}`).toHaveLength(2)
+    expect(steps(200, 28_001, 1024, 49_152)).toMatchObject([{ groups: 800 }, {}])
+  })
+
+  it('share parts by fewer threads where these are many, none of which counts more keys than a byte holds', () => {
+    for (let size = 257; size <= 3840; size += 7) {
+      for (const parts of [1, 527, 528, 100_000]) {
+        const { threads, held } = sharedBy(parts, size)
+        expect(threads * held >= size && held <= 17 && held % 2 === 1, `${parts} ${size}`).toBe(true)
+        expect(4 * (threads * held <= 11 * THREADS ? threads * (held + 5) : threads * held), `${parts} ${size}`).toBeLessThanOrEqual(16_384)
+      }
+    }
+    expect([sharedBy(30_011, 1025), sharedBy(9, 1025), sharedBy(8192, 8192)]).toEqual([{ threads: 128, held: 9 }, { threads: 256, held: 5 }, { threads: 512, held: 17 }])
   })
 
   it('keep no more of each block than topk asks for', () => {

@@ -1,34 +1,53 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
-import type { BufferName, Program, Step } from '../types'
+import type { BufferName, DeviceLimits, Program, Step } from '../types'
 import { keyFunctions, lowestBit, numbers } from './keys'
 import type { Sorted } from './network'
-import { apart, inTurn, memoryText, ranked } from './ranked'
+import { apart, inTurn, memoryText, ranked, usesSubgroups } from './ranked'
 
 /**
  * Rows of a few parts, each of them sorted by a workgroup by all digits of four bits of its keys. The parts of a row are merged by rank: an
  * element stands behind as many as are in front of it in its own part and, by binary search, in the others.
  */
 
-/** Keys of a thread. Odd, so that threads that read neighbours meet different banks; a byte counts 15 of each. */
-const HELD = [5, 7, 9, 11, 13, 15]
-/** Keys of a thread that fit 16 KiB of workgroup memory together with the counters; more of them take turns with these. */
-const HELD_APART = 11
-export const LONGEST_PART = HELD.at(-1)! * THREADS
+/** Keys of a thread. Odd, so that threads that read neighbours meet different banks; a byte counts those of fifteen threads in front of another. */
+const HELD = [5, 7, 9, 11, 13, 15, 17]
+/** Keys of a workgroup that fit 16 KiB of workgroup memory together with the counters; more of them take turns with these. */
+const APART = 11 * THREADS
+/** Keys of a workgroup at most, in that memory. */
+export const LONGEST_PART = 15 * THREADS
+
+/** Workgroups of more threads and memory, for many rows, whose parts need not be merged then, and for rows of many parts. */
+const LARGE = { threads: 512, longest: 17 * 512, rows: 264 }
+const hasLarge = ({ threads = THREADS, workgroupBytes = 0 }: DeviceLimits): boolean => threads >= LARGE.threads && workgroupBytes >= 4 * LARGE.longest
 
 /** Parts of a row that are merged whatever the number of rows; more of them up to so many elements, where passes over the digits wait for each other. */
 const FEW_MERGED = 4
 const MOST_MERGED = 8
 const MOST_ELEMENTS_MERGED = 3 * 2 ** 19
 
-/** Whether rows are sorted by parts. */
-export function isMerged(rows: number, length: number): boolean {
+/** Elements of a part at most where rows are sorted by parts, which are merged: undefined where they are not. */
+export function partOf(rows: number, length: number, device: DeviceLimits): number | undefined {
+  const large = hasLarge(device)
+  if (large && rows >= LARGE.rows && length <= LARGE.longest) return length <= LONGEST_PART ? LONGEST_PART : LARGE.longest
   const parts = Math.ceil(length / LONGEST_PART)
-  return parts <= FEW_MERGED || (parts <= MOST_MERGED && rows * length <= MOST_ELEMENTS_MERGED)
+  if (parts <= FEW_MERGED || (parts <= MOST_MERGED && rows * length <= MOST_ELEMENTS_MERGED)) return LONGEST_PART
+  return large && length <= FEW_MERGED * LARGE.longest ? LARGE.longest : undefined
 }
 
-/** Bits of a key's place in its part. Keys are sorted by their low bits and then by the others, each beside the place in one word. */
+/** Parts that fill any device known here: each of fewer threads then, which scan as many counters each for more keys. */
+const MANY_PARTS = 528
+const FEWEST_THREADS = 128
+
+/** Threads of a workgroup, and keys that each has, for `parts` of `size` keys. */
+export function sharedBy(parts: number, size: number): { threads: number; held: number } {
+  for (let threads = parts >= MANY_PARTS ? FEWEST_THREADS : THREADS; ; threads *= 2) {
+    const held = HELD.find((count) => count * threads >= size && (threads !== THREADS || count * threads <= LONGEST_PART))
+    if (held !== undefined) return { threads, held }
+  }
+}
+
+/** Bits of a key's place in its part at least. Keys are sorted by their low bits and then by the others, each beside the place in one word. */
 const PLACE_BITS = 12
-const PLACE_MASK = 2 ** PLACE_BITS - 1
 
 interface Elements {
   x: BufferName
@@ -44,10 +63,12 @@ interface Cut {
 }
 
 /** Sorts each part, for the result where a row has one, else for scratch 0 (keys) and 1 (places). dims: rows, length, parts, first round, size, first. */
-function sortParts(descending: boolean, { rows, length, parts, size, first }: Cut, x: Elements, to: Sorted): Step {
-  const held = HELD.find((count) => count * THREADS >= size)!
-  const own = held <= HELD_APART
-  const m = own ? apart(held * THREADS) : inTurn(held * THREADS)
+function sortParts(descending: boolean, { rows, length, parts, size, first }: Cut, x: Elements, to: Sorted, { subgroups }: DeviceLimits): Step {
+  const { threads, held } = sharedBy(rows * parts, size)
+  const placeBits = Math.max(PLACE_BITS, Math.ceil(Math.log2(threads * held)))
+  const placeMask = 2 ** placeBits - 1
+  const own = threads * held <= APART
+  const m = own ? apart(held * threads, threads) : inTurn(held * threads, threads)
   const each = (text: (k: number) => string) => numbers(held).map((k) => `  ${text(k)}`).join('\n')
   const place = (at: string) => `${own ? 'exchange' : 'memory'}[${at}]`
   const read = (at: string) => m.read(place(at))
@@ -58,31 +79,31 @@ function sortParts(descending: boolean, { rows, length, parts, size, first }: Cu
     ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = i32(e${k}); }`
     : (k: number) => `if (i${k} < dim(4u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = begin + e${k}; }`
   const targets = alone ? [{ name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }] : [{ name: 'keys_out', type: 'u32', write: true }, { name: 'places_out', type: 'u32', write: true }]
-  const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'))}${keyFunctions(descending)}${memoryText(m)}
+  const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'), usesSubgroups(threads, subgroups))}${keyFunctions(descending)}${memoryText(m, subgroups)}
 ${entry(`  let row = group / dim(2u);
   if (row >= dim(0u)) { return; }
   let begin = group % dim(2u) * dim(4u);
   let count = min(dim(4u), dim(1u) - begin);
   let base = row * dim(1u) + begin;
-${alone ? '' : '  let to = group * dim(4u);\n'}${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
+${alone ? '' : '  let to = group * dim(4u);\n'}${each((k) => `let i${k} = ${k * threads}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
   for (var round = dim(3u); round < 2u; round++) {
     workgroupBarrier();
 ${each((k) => write(`i${k}`, `key${k}`))}
     workgroupBarrier();
-${each((k) => `{ let place = e${k} & ${PLACE_MASK}u; let key = ${read('place')}; e${k} = select(key << ${PLACE_BITS}u, key & ~${PLACE_MASK}u, round == 1u) | place; }`)}
-    for (var bit = ${PLACE_BITS}u; bit < select(${2 * PLACE_BITS}u, 32u, round == 1u); bit += 4u) {
+${each((k) => `{ let place = e${k} & ${placeMask}u; let key = ${read('place')}; e${k} = select(key << ${placeBits}u, key & ~${placeMask}u, round == 1u) | place; }`)}
+    for (var bit = ${placeBits}u; bit < select(${2 * placeBits}u, 32u, round == 1u); bit += 4u) {
 ${turn}${ranked((k) => `e${k} >> bit`, m, held)}
 ${turn}${each((k) => write(`r${k}`, `e${k}`))}
       workgroupBarrier();
 ${each((k) => `e${k} = ${read(`lane * ${held}u + ${k}u`)};`)}
     }
   }
-${each((k) => `e${k} = ${read(`i${k}`)} & ${PLACE_MASK}u;`)}
+${each((k) => `e${k} = ${read(`i${k}`)} & ${placeMask}u;`)}
   workgroupBarrier();
 ${each((k) => write(`i${k}`, `key${k}`))}
   workgroupBarrier();
-${each(written)}`)}`
-  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < PLACE_BITS ? 0 : 1, size, first], rows * parts)
+${each(written)}`, threads)}`
+  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < placeBits ? 0 : 1, size, first], rows * parts)
 }
 
 /** Each element of sorted parts to its place in the row, where that is among the first. dims: rows, length, first. */
@@ -110,10 +131,10 @@ ${[...reaches, 1].map((reach) => others((j) => `at${j} += select(0u, ${reach}u, 
   return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, first], Math.ceil((rows * parts * size) / THREADS))
 }
 
-/** The first of each row of x, where rows are merged. */
-export function sortByParts(descending: boolean, rows: number, length: number, first: number, x: Elements, to: Sorted): Program {
-  const parts = Math.ceil(length / LONGEST_PART)
+/** The first of each row of x, by parts of up to `longest` elements. */
+export function sortByParts(descending: boolean, rows: number, length: number, first: number, longest: number, x: Elements, to: Sorted, device: DeviceLimits): Program {
+  const parts = Math.ceil(length / longest)
   const cut = { rows, length, parts, size: Math.ceil(length / parts), first }
-  if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to)] }
-  return { scratchBytes: [4 * rows * parts * cut.size, 4 * rows * parts * cut.size], steps: [sortParts(descending, cut, x, to), mergeParts(descending, cut, to)] }
+  if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to, device)] }
+  return { scratchBytes: [4 * rows * parts * cut.size, 4 * rows * parts * cut.size], steps: [sortParts(descending, cut, x, to, device), mergeParts(descending, cut, to)] }
 }

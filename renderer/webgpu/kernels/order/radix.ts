@@ -1,9 +1,9 @@
 import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
-import type { BufferName, Program, Step } from '../types'
+import type { BufferName, DeviceLimits, Program, Step } from '../types'
 import { keyFunctions, lowestBit, numbers } from './keys'
 import type { Sorted } from './network'
-import { isMerged, sortByParts } from './parts'
-import { apart, memoryText, ranked } from './ranked'
+import { partOf, sortByParts } from './parts'
+import { apart, memoryText, ranked, usesSubgroups } from './ranked'
 
 /**
  * Sorting by digits of the keys, from the lowest (least significant digit first: Knuth 1973, 5.2.5): for each digit of eight bits, every
@@ -108,7 +108,7 @@ const buffersOf = (ends: From | To): BufferName[] => ('x' in ends ? [ends.x] : '
 const isF16 = (from: From, to: To): boolean => ('x' in from && from.type === 'f16') || ('values' in to && to.type === 'f16')
 
 /** Sorts each part by the digit and writes its elements behind those of smaller digits and of parts before it. Without `totals`, it adds up the counts itself. */
-function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: To, counts: BufferName, totals: BufferName | undefined): Step {
+function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: To, counts: BufferName, totals: BufferName | undefined, { subgroups }: DeviceLimits): Step {
   const carried = !('x' in from)
   const key = (value: string, k: number) => ('keys' in to ? `keys_out[row * dim(1u) + at${k}] = ${value};` : `values[row * dim(4u) + at${k}] = ${storage(to.type, 1)}(value_of(${value}));`)
   const place = (value: string, k: number) => ('keys' in to ? `places_out[row * dim(1u) + at${k}] = ${value};` : `indices[row * dim(4u) + at${k}] = i32(${value});`)
@@ -122,7 +122,7 @@ function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: 
 ${numbers(AT_ONCE).map((j) => `    let c${j} = select(0u, counts[(row * parts + min(p + ${j}u, parts - 1u)) * ${DIGITS}u + lane], p + ${j}u < parts);`).join('\n')}
 ${numbers(AT_ONCE).map((j) => `    total += c${j}; ahead_in_digit += select(0u, c${j}, p + ${j}u < part);`).join('\n')}
   }`
-  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to)], isF16(from, to))}${keyFunctions(descending)}${memoryText(apart(PART))}
+  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to)], isF16(from, to), usesSubgroups(THREADS, subgroups))}${keyFunctions(descending)}${memoryText(apart(PART), subgroups)}
 ${entry(`${PLACES}
 ${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, ${keyAt(from, `base + min(i${k}, count - 1u)`)}, i${k} < count);${carried ? ` let place${k} = places[base + min(i${k}, count - 1u)];` : ''}`)}
 ${ahead}
@@ -152,10 +152,11 @@ ${each((k) => `if (${written(k)}) { ${place(`exchange[from${k}]`, k)} }`)}` : ''
 }
 
 /** The first of each row of x, sorted by digits. */
-export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted): Program {
+export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted, device: DeviceLimits): Program {
   const parts = Math.ceil(length / PART)
   const cut = { rows, length, parts, first }
-  if (isMerged(rows, length)) return sortByParts(descending, rows, length, first, x, to)
+  const longest = partOf(rows, length, device)
+  if (longest !== undefined) return sortByParts(descending, rows, length, first, longest, x, to, device)
   const bytes = 4 * rows * length
   const [counts, totals] = [{ scratch: 4 }, parts > FEW_PARTS ? { scratch: 5 } : undefined]
   const steps: Step[] = []
@@ -164,7 +165,7 @@ export function sortDigits(descending: boolean, rows: number, length: number, fi
     const next = { keys: { scratch: turn }, places: { scratch: turn + 1 } }
     steps.push(counting(descending, cut, bit, from, counts))
     if (totals) steps.push(adding(cut, counts, totals))
-    steps.push(scattering(descending, cut, bit, from, bit + DIGIT_BITS < 32 ? next : to, counts, totals))
+    steps.push(scattering(descending, cut, bit, from, bit + DIGIT_BITS < 32 ? next : to, counts, totals, device))
     from = next
   }
   return { scratchBytes: [bytes, bytes, bytes, bytes, 4 * rows * parts * DIGITS, ...(totals ? [4 * rows * DIGITS] : [])], steps }

@@ -2,7 +2,7 @@ import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
-import { isMerged, LONGEST_PART, sortByParts } from './parts'
+import { LONGEST_PART, partOf, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
 import { isSelectedByRow, MANY_ROWS, selectByRow } from './row-select'
@@ -58,14 +58,15 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out)
-  if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
+  if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
   // Parts of few rows are sorted in fewer steps than blocks, twice, by a network.
-  if (rows < MANY_ROWS && isMerged(rows, cols)) return sortByParts(descending, rows, cols, first, x, out)
+  const longest = rows < MANY_ROWS ? partOf(rows, cols, {}) : undefined
+  if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
-  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out)
+  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out, shape)
 }
 
 /** The first `kept` of each block, then of blocks of these, until those of a row fit a block. */
