@@ -94,7 +94,7 @@ export function checkTies(backend: Backend, device: Device): void {
   const impl = device.impls.find((candidate) => candidate.available.ok && candidate.kernels['topk']?.includes('f32'))
   if (!impl) throw new Error(`${device.name} has no topk kernel in f32`)
   // Values of a row: one; two; and so many that most of those that are kept differ.
-  for (const [below, rows, cols, k] of [1, 2, 400].flatMap((count) => [[count, 2, 270_001, 1500], [count, 3, 5003, 40]] as const)) {
+  for (const [below, rows, cols, k] of [1, 2, 400].flatMap((count) => [[count, 2, 270_001, 1500], [count, 3, 5003, 40], [count, 2, 40_003, 40]] as const)) {
     it(`topk of ${k} in rows of ${cols} with ${below} different values`, { timeout: 300_000 }, async () => {
       const problem = problemOf(op, makeCase(device, impl, op, { rows, cols, k }, 'f32', device.threads.at(-1)), SEED)
       const fill: FillSpec = { kind: 'integers', below, low: 0 }

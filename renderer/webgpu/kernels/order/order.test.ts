@@ -65,6 +65,13 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect([sharedBy(30_011, 1025), sharedBy(9, 1025), sharedBy(8192, 8192)]).toEqual([{ threads: 128, held: 9 }, { threads: 256, held: 5 }, { threads: 512, held: 17 }])
   })
 
+  it('select the first of long rows from those of their parts', () => {
+    const { steps, scratchBytes } = build('topk', [1, 131_072, 40])
+    expect(steps.map(({ groups }) => groups)).toEqual([32, 1])
+    expect(scratchBytes).toEqual([4 * 32 * 40, 4 * 32 * 40])
+    expect(build('topk', [1, 500_001, 1]).steps.map(({ groups }) => groups)).toEqual([123, 1])
+  })
+
   it('keep no more of each block than topk asks for', () => {
     const { steps, scratchBytes } = build('topk', [264, 8192, 300])
     expect(steps.map(({ groups }) => groups)).toEqual([1056, 264])

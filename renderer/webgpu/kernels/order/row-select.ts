@@ -1,5 +1,5 @@
 import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
-import type { Program } from '../types'
+import type { BufferName, Program } from '../types'
 import { keyFunctions, numbers } from './keys'
 import type { Sorted, Source } from './network'
 
@@ -81,29 +81,57 @@ ${sumsBefore('rank', 'taken')}
     }
 `
 
+/** Elements of a part of a row, and parts of a row at most. */
+const PART = 4096
+const MOST_PARTS = 128
+
+/** Whether workgroups select the first of parts of each row, from which others select those of the row. */
+export const isSelectedByPart = (length: number, first: number): boolean => length > 2 * PART && first <= FEW
+
+/** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
+export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted): Program {
+  const size = Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
+  const parts = Math.ceil(length / size)
+  // The last part has as many as are selected.
+  const even = Math.ceil(length / parts / 4) * 4
+  const [values, places] = [{ scratch: 0 }, { scratch: 1 }]
+  const best = selectByRow(descending, rows, length, first, x, { values, places, type: 'f32' }, { parts, size: even })
+  const last = selectByRow(descending, rows, parts * first, first, { x: values, type: 'f32' }, to, { placesOf: places })
+  const bytes = 4 * rows * parts * first
+  return { scratchBytes: [bytes, bytes], steps: [...best.steps, ...last.steps] }
+}
+
+/** Parts of each row, each of which has first elements of its own, and their size; or where the places of a row's elements are. */
+interface Parted {
+  parts?: number
+  size?: number
+  placesOf?: BufferName
+}
+
 /**
  * The first of each row, which a workgroup finds by itself: keys are counted by digits from the top until those up to the digits of the last are
  * few. These are listed, counted by further digits while they are many, and stand behind as many as are in front of them. Of few, the first key of each thread says
  * where they end, without counts of the others.
  */
-export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted): Program {
+export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { parts = 1, size = length, placesOf }: Parted = {}): Program {
   const width = widthFor(length)
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
-  const vectors = length / width
   // Vectors behind the last one are read again and dropped.
-  const keys = (use: (key: string, place: string) => string) => `  for (var i = lane; i < ${vectors}u; i += ${AT_ONCE * THREADS}u) {
-${numbers(AT_ONCE).map((u) => `    let vector_${u} = x[base / ${width}u + min(i + ${u * THREADS}u, ${vectors - 1}u)];`).join('\n')}
-${numbers(AT_ONCE).map((u) => `    if (i + ${u * THREADS}u < ${vectors}u) {\n${sides.map((side, j) => `      { let key = key_of(f32(vector_${u}${side})); ${use('key', `(i + ${u * THREADS}u) * ${width}u + ${j}u`)} }`).join('\n')}\n    }`).join('\n')}
+  const keys = (use: (key: string, place: string) => string) => `  for (var i = lane; i < vectors; i += ${AT_ONCE * THREADS}u) {
+${numbers(AT_ONCE).map((u) => `    let vector_${u} = x[base / ${width}u + min(i + ${u * THREADS}u, vectors - 1u)];`).join('\n')}
+${numbers(AT_ONCE).map((u) => `    if (i + ${u * THREADS}u < vectors) {\n${sides.map((side, j) => `      { let key = key_of(f32(vector_${u}${side})); ${use('key', `(i + ${u * THREADS}u) * ${width}u + ${j}u`)} }`).join('\n')}\n    }`).join('\n')}
   }`
   const held = numbers(KEPT / THREADS)
   const few = first <= FEW
-  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }], type === 'f16' || to.type === 'f16')}${keyFunctions(descending)}${FIND}
+  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16')}${keyFunctions(descending)}${FIND}
 fn element(at: u32) -> u32 { return key_of(f32(x[at${width === 4 ? ' / 4u][at % 4u' : ''}])); }
-${entry(`  let row = group;
-  if (row >= dim(0u)) { return; }
-  const length = ${length}u;
+${entry(`  if (group >= dim(0u)) { return; }
+  ${parts === 1 ? `const length = ${length}u;
+  const begin = 0u;` : `let begin = group % ${parts}u * ${size}u;
+  let length = min(${size}u, ${length}u - begin);`}
+  ${parts === 1 ? 'const' : 'let'} vectors = length / ${width}u;
   const first = ${first}u;
-  let base = row * length;
+  let base = group / ${parts}u * ${length}u + begin;
   var prefix = 0u;
   var shift = 32u;
   var ahead = 0u;
@@ -162,7 +190,7 @@ ${held.map((k) => `    if (in_${k} && (key_${k} >> shift) <= prefix) { list(key_
 ${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&memory[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&memory[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
 ${numbers(AT_ONCE).map((u) => `      rank += select(0u, 1u, j + ${u}u < count && (other_${u} < key || (other_${u} == key && at_${u} < place)));`).join('\n')}
     }
-    if (rank < first) { values[row * first + rank] = ${storage(to.type, 1)}(value_of(key)); indices[row * first + rank] = i32(place); }
+    if (rank < first) { values[group * first + rank] = ${storage(to.type, 1)}(value_of(key)); indices[group * first + rank] = ${placesOf === undefined ? 'i32(begin + place)' : 'places_of[base + place]'}; }
   }`)}`
-  return { scratchBytes: [], steps: [step(wgsl, [x, to.values, to.places], [rows], rows)] }
+  return { scratchBytes: [], steps: [step(wgsl, [x, to.values, to.places, ...(placesOf === undefined ? [] : [placesOf])], [rows * parts], rows * parts)] }
 }

@@ -5,7 +5,7 @@ import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } fro
 import { LONGEST_PART, partOf, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { isSelectedByRow, MANY_ROWS, selectByRow } from './row-select'
+import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './row-select'
 import { isSelected, selectFirst } from './select'
 import { isShort, sortShort } from './short'
 
@@ -61,6 +61,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
+  if (isSelectedByPart(cols, first)) return selectByPart(descending, rows, cols, first, x, out)
   // Parts of few rows are sorted in fewer steps than blocks, twice, by a network.
   const longest = rows < MANY_ROWS ? partOf(rows, cols, {}) : undefined
   if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
