@@ -10,10 +10,12 @@ const SHORT = 64
 /** Multiply-adds up to which a thread for each output is faster than tiles, which take longer to start. */
 const TINY = 1 << 15
 /** Steps of k that a thread takes alone before a tile has started, while all multiply-adds are so few. */
-const SHORT_STEPS = 100
+const SHORT_STEPS = 192
 const LITTLE = 2 ** 22
-/** Steps of k that a thread loads together. */
+/** Steps of k that a thread loads together: more of long sums of one output. */
 const AT_ONCE = 4
+const AT_ONCE_OF_MANY = 8
+const MANY_STEPS = 100
 /** Products of which many would each fill a corner of a tile. */
 const SMALL = 16
 
@@ -27,7 +29,7 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   const isFew = k <= FEW_STEPS && n % 4 !== 0
   const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) || (isFew && shape.dtype === 'f16') ? 1 : undefined
   if (rows === undefined) return isFew ? fewSteps(shape) : undefined
-  const steps = Array.from({ length: Math.min(AT_ONCE, k) }, (_, u) => u)
+  const steps = Array.from({ length: Math.min(rows === 1 && k > MANY_STEPS ? AT_ONCE_OF_MANY : AT_ONCE, k) }, (_, u) => u)
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')
   // dims 1 to 4: m, n, k, groups of rows.
   return mapped({
