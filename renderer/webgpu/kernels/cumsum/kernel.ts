@@ -1,7 +1,7 @@
 import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { EXCHANGE, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
-import { dimOf, type Kernel } from '../types'
+import { dimOf, type Kernel, type Program } from '../types'
 
 /** Runs of THREADS vectors that a workgroup adds up together: one component of a vec4 for each. */
 const RUNS = 4
@@ -102,12 +102,27 @@ ${within(width)}
     let scanned = scan(own, lane);
 ${SIDES.map((side, q) => `    if (live${q}) { out[row${q} * dim(1u) + i] = ${storage(dtype, width)}(v${q} + scanned.before.${side}); }`).join('\n')}`)}`
 
+/** Rows that fit the registers of a thread, which reads all of one before it writes any. */
+function ofAThread(dtype: 'f32' | 'f16', rows: number, cols: number): Program {
+  const width = widthFor(cols)
+  const type = width === 4 ? 'own4' : 'own'
+  const vectors = Array.from({ length: cols / width }, (_, v) => v)
+  const summed = (v: number) => (width === 1 ? `v_${v} += carry; carry = v_${v};` : `v_${v}.y += v_${v}.x; v_${v}.z += v_${v}.y; v_${v}.w += v_${v}.z; v_${v} += carry; carry = v_${v}.w;`)
+  return mapped({
+    tensors: [{ name: 'x', at: { input: 0 }, type }, { name: 'out', at: 'output', type, write: true }],
+    body: `${vectors.map((v) => `  var v_${v} = ${working(width)}(x[i * ${vectors.length}u + ${v}u]);`).join('\n')}
+  var carry = 0.0;
+${vectors.map((v) => `  ${summed(v)}`).join('\n')}
+${vectors.map((v) => `  out[i * ${vectors.length}u + ${v}u] = ${type}(v_${v});`).join('\n')}`,
+  }, dtype, rows)
+}
+
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
-    if (cols <= SHORT) return mapped({ tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }], body: '  var sum = 0.0;\n  for (var k = i * dim(1u); k < (i + 1u) * dim(1u); k++) { sum += f32(x[k]); out[k] = own(sum); }', dims: [cols] }, dtype, rows)
+    if (cols <= SHORT) return ofAThread(dtype, rows, cols)
     const width = widthFor(cols)
     const vectors = cols / width
     if (vectors <= THREADS) {
