@@ -45,7 +45,7 @@ export interface RowOp {
 export const ROW_DIMS = 5
 
 /** Below every finite input, and e to the power of it is 0. */
-const LOWEST = '-1e30'
+export const LOWEST = '-1e30'
 
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024

@@ -1,5 +1,5 @@
 import { widthFor } from '../../wgsl/header'
-import { isMeanInOne, joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
+import { isMeanInOne, joinPrograms, LOWEST, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
 import { columnPlan, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
@@ -35,6 +35,21 @@ const crossEntropy: Kernel = {
     return { scratchBytes: [...scratchBytes, ...mean.scratchBytes], steps: [...losses.steps, ...mean.steps] }
   },
 }
+
+/** 1 - softmax loses digits where softmax is near 1: what the target gets is added up from the other classes, of which alone the pass is. */
+const crossEntropyBackward = rowKernel({
+  tensors: [row('x', 0), raw('logits', 0), raw('target_of', 1, 'i32'), raw('loss_grad', 2, 'f32')],
+  // Read before the pass, so that no load waits for it.
+  before: `  let own_class = u32(target_of[row]);
+  let hit = VU(own_class);
+  let hit_value = f32(logits[row * dim(2u) + own_class]);
+  let mean_grad = loss_grad[0] / f32(dim(0u));`,
+  passes: [{ softmax: `select(x, VF(${LOWEST}), index == hit)`, highest: 'highest_other', total: 'total_other' }],
+  after: `  let highest = max(highest_other, hit_value);
+  let others = total_other * exp(highest_other - highest);
+  let scale = mean_grad / (others + exp(hit_value - highest));`,
+  result: { each: 'select(exp(x - highest), VF(-others), index == hit) * scale', to: 'output' },
+})
 
 /** h = (x - mean) * rstd of an element, without the mean for rms_norm. */
 const NORMED = { layer: '(x - mean) * rstd', rms: 'x * rstd' } as const
@@ -109,15 +124,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
     result: { each: 'x * rstd * weight', to: 'output' },
   }),
   cross_entropy: crossEntropy,
-  // 1 - softmax loses digits where softmax is near 1: what the target gets is added up from the other classes.
-  cross_entropy_backward: rowKernel({
-    tensors: [row('x', 0), raw('target_of', 1, 'i32'), raw('loss_grad', 2, 'f32')],
-    // Read before the passes, so that no load waits for them.
-    before: '  let hit = VU(u32(target_of[row]));\n  let mean_grad = loss_grad[0] / f32(dim(0u));',
-    passes: [SOFTMAX, { sums: { others: 'select(exp(x - highest), VF(0.0), index == hit)' } }],
-    after: '  let scale = mean_grad / total;',
-    result: { each: 'select(exp(x - highest), VF(-others), index == hit) * scale', to: 'output' },
-  }),
+  cross_entropy_backward: crossEntropyBackward,
   layer_norm_backward: normBackward('layer'),
   rms_norm_backward: normBackward('rms'),
   group_norm: groupNorm,
