@@ -1,8 +1,6 @@
-import type { Dtype } from '@core/case'
-import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
+import { entry, header, step, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import type { Program } from '../types'
 import { joined } from './crowded'
-import { exactSums } from './exact'
 
 /** Sources that a workgroup orders by row at once, whose places fit the 16 KiB of workgroup memory that every adapter has together with the counters. */
 const EACH = 8
@@ -53,27 +51,25 @@ export function planByRow(rows: number, dim: number, indices: number): ByRowPlan
 
 /**
  * Many sources for some rows, without exchanges of elements: a workgroup orders a few thousand sources by row, for which it counts those of each row,
- * and threads add up the vectors of a row that they have. Which source of a row stands first is open: halves are added up exactly.
+ * and threads add up the vectors of a row that they have. Which source of a row stands first is open, so halves are added up in other ways.
  * dims: indices, sources of a part, parts.
  */
-export function byRow(rows: number, dim: number, indices: number, { width, vectors, wide, slabs, shares, kept, each, parts }: ByRowPlan, dtype: Dtype): Program {
-  const [type, vf, isExact] = [storage(dtype, width), working(width), dtype === 'f16']
-  const words = width === 4 ? 'vec4<u32>' : 'u32'
+export function byRow(rows: number, dim: number, indices: number, { width, vectors, wide, slabs, shares, kept, each, parts }: ByRowPlan): Program {
+  const vf = working(width)
   const list = (count: number) => Array.from({ length: count }, (_, i) => i)
   const of = (count: number, text: (k: number) => string) => list(count).map(text).join('\n')
   const scanned = Math.ceil(rows / THREADS)
-  const added = (k: number, u: number) => (isExact ? `add_exactly(&low_${k}, &high_${k}, v_${u});` : `sum_${k} += v_${u};`)
-  const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type }, { name: 'partial', type: width === 4 ? 'vec4<f32>' : 'f32', write: true }], isExact)}
+  const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: vf }, { name: 'partial', type: vf, write: true }], false)}
 var<workgroup> counts: array<atomic<u32>, ${scanned * THREADS + 1}>;
 var<workgroup> places: array<u32, ${ORDERED}>;
 var<workgroup> sums: array<u32, ${THREADS}>;
-${isExact ? exactSums(width) : ''}${entry(`  let part = group / ${slabs}u;
+${entry(`  let part = group / ${slabs}u;
   if (part >= dim(2u)) { return; }
   let slab = group % ${slabs}u;
 ${of(kept, (k) => `  let item_${k} = lane + ${k * THREADS}u;
   let row_${k} = min(item_${k} / ${wide * shares}u, ${rows - 1}u);
   let vector_${k} = min(slab * ${wide}u + item_${k} % ${wide}u, ${vectors - 1}u);
-  ${isExact ? `var low_${k} = ${words}(0u);\n  var high_${k} = ${words}(0u);` : `var sum_${k} = ${vf}(0.0);`}`)}
+  var sum_${k} = ${vf}(0.0);`)}
   let last = min((part + 1u) * dim(1u), dim(0u));
   for (var begin = part * dim(1u); begin < last; begin += ${ORDERED}u) {
     workgroupBarrier();
@@ -105,11 +101,11 @@ ${of(kept, (k) => `    if (item_${k} < ${rows * wide * shares}u) {
       let end = atomicLoad(&counts[row_${k} + 1u]);
       for (var i = atomicLoad(&counts[row_${k}]) + item_${k} / ${wide}u % ${shares}u; i < end; i += ${AT_ONCE * shares}u) {
 ${of(AT_ONCE, (u) => `        let at_${u} = places[min(i + ${u * shares}u, end - 1u)];`)}
-${of(AT_ONCE, (u) => `        let v_${u} = ${u === 0 ? '' : `select(${vf}(0.0), `}${vf}(src[at_${u} * ${vectors}u + vector_${k}])${u === 0 ? '' : `, i + ${u * shares}u < end)`};`)}
-        ${list(AT_ONCE).map((u) => added(k, u)).join(' ')}
+${of(AT_ONCE, (u) => `        let v_${u} = ${u === 0 ? '' : `select(${vf}(0.0), `}src[at_${u} * ${vectors}u + vector_${k}]${u === 0 ? '' : `, i + ${u * shares}u < end)`};`)}
+        sum_${k} += ${list(AT_ONCE).map((u) => `v_${u}`).join(' + ')};
       }
     }`)}
   }
-${of(kept, (k) => `  if (item_${k} < ${rows * wide * shares}u && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + item_${k} / ${wide}u % ${shares}u) * ${rows}u + row_${k}) * ${vectors}u + vector_${k}] = ${isExact ? `exact_sum(low_${k}, high_${k})` : `sum_${k}`}; }`)}`)}`
-  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [indices, each, parts], slabs * parts), rows * dim, parts * shares, dtype)
+${of(kept, (k) => `  if (item_${k} < ${rows * wide * shares}u && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + item_${k} / ${wide}u % ${shares}u) * ${rows}u + row_${k}) * ${vectors}u + vector_${k}] = sum_${k}; }`)}`)}`
+  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [indices, each, parts], slabs * parts), rows * dim, parts * shares, 'f32')
 }

@@ -73,10 +73,10 @@ const kernel: Kernel = {
     const crowded = isCrowded ? planCrowded(rows, dim, indices, dtype) : undefined
     const lists = planLinked(dim, indices / rows)
     if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists, dtype)
+    const ordered = crowded && dtype === 'f32' && planByRow(rows, dim, indices)
+    if (ordered) return byRow(rows, dim, indices, ordered)
     const own = crowded && planOwnColumns(rows, dim, indices)
     if (own) return ownColumns(rows, dim, indices, own, dtype)
-    const ordered = crowded && dtype === 'f32' && planByRow(rows, dim, indices)
-    if (ordered) return byRow(rows, dim, indices, ordered, dtype)
     const registers = crowded && fewRows(rows, dim, indices, dtype)
     if (registers) return registers
     if (crowded && (crowded.ranges === 1 || dim === 1 || dtype === 'f16')) return inParts(rows, dim, indices, crowded, dtype)

@@ -21,7 +21,7 @@ describe('sums of a few dozen rows', () => {
   it('belong to a thread each where sources are many for lists', () => {
     expect(planOwnColumns(64, 100, 100_000)).toMatchObject({ columns: 50, copies: 1, threads: 64, slabs: 2, parts: 390 })
     expect([planOwnColumns(100, 100, 1_000_000), planOwnColumns(40, 33, 1_000_000)]).toEqual([undefined, undefined])
-    const groups = (rows: number, dim: number, indices: number) => KERNELS.get('scatter_add')!.build({ dtype: 'f32', dims: [rows, dim, indices], scalars: [] }).steps[0]!.groups
+    const groups = (rows: number, dim: number, indices: number) => KERNELS.get('scatter_add')!.build({ dtype: 'f16', dims: [rows, dim, indices], scalars: [] }).steps[0]!.groups
     expect([groups(64, 100, 100_000), groups(33, 64, 300_000)]).toEqual([780, 1053])
   })
 })
