@@ -11,8 +11,8 @@ const OWN = [[8, 4], [4, 4], [4, 2], [2, 2], [1, 1]] as const
 const WIDTHS = [32, 64, 128, 256]
 /** Outputs that workgroups cover, of the fewest that any do: fewer reads are worth some that stand empty. */
 const MOST_COVERED = 1.1
-/** Workgroups that fill any device known here, and weights that fit the 16 KiB of workgroup memory that every adapter has. */
-const ENOUGH_GROUPS = 528
+/** Workgroups that leave little of any device known here idle, and weights that fit the 16 KiB of workgroup memory that every adapter has. */
+const ENOUGH_GROUPS = 264
 const WEIGHTS = 4096
 
 export interface FewTermsPlan {
