@@ -5,8 +5,9 @@ import { dimOf, type Kernel, type Program } from '../types'
 
 /** Runs of THREADS vectors that a workgroup adds up together: one component of a vec4 for each. */
 const RUNS = 4
-/** Rows up to this length take a thread each. */
+/** Rows up to this length take a thread each: of no whole vectors shorter ones, whose threads read apart from each other. */
 const SHORT = 32
+const SHORT_OF_SINGLES = 8
 /** Workgroups that fill any device known here. */
 const ENOUGH_GROUPS = 1024
 /** Runs of all threads that one workgroup takes before others would help: they would need a second dispatch. */
@@ -122,7 +123,7 @@ const kernel: Kernel = {
   build: (shape) => {
     const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
-    if (cols <= SHORT) return ofAThread(dtype, rows, cols)
+    if (cols <= SHORT && (cols % 4 === 0 || cols <= SHORT_OF_SINGLES)) return ofAThread(dtype, rows, cols)
     const width = widthFor(cols)
     const vectors = cols / width
     if (vectors <= THREADS) {
