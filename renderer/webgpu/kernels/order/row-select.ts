@@ -81,12 +81,14 @@ ${sumsBefore('rank', 'taken')}
     }
 `
 
-/** Elements of a part of a row, and parts of a row at most. */
+/** Elements of a part of a row, and parts of a row at most; rows and elements up to which that is known to be faster than counts of all workgroups. */
 const PART = 4096
 const MOST_PARTS = 128
+const FEW_ROWS = 32
+const MOST_ELEMENTS = 2 ** 23
 
 /** Whether workgroups select the first of parts of each row, from which others select those of the row. */
-export const isSelectedByPart = (length: number, first: number): boolean => length > 2 * PART && first <= FEW
+export const isSelectedByPart = (rows: number, length: number, first: number): boolean => rows < FEW_ROWS && rows * length <= MOST_ELEMENTS && length > 2 * PART && first <= FEW
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
 export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted): Program {

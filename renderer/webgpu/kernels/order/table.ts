@@ -60,8 +60,8 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
+  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out)
   if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
-  if (isSelectedByPart(cols, first)) return selectByPart(descending, rows, cols, first, x, out)
   // Parts of few rows are sorted in fewer steps than blocks, twice, by a network.
   const longest = rows < MANY_ROWS ? partOf(rows, cols, {}) : undefined
   if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
