@@ -9,17 +9,27 @@ namespace {
 
 constexpr int MOST_INTERLEAVED = 8;
 
-// Vector q of what is written has its lane l from lane lanes[q][l] of vector (q * W + l) % COUNT.
-template <int COUNT>
+// How COUNT vectors become others. Joined: those that are written, of which vector v has its lane l from lane lanes[v][l] of vector
+// (v * W + l) % COUNT. Apart, the reverse: lane l of vector v is element (l * COUNT + v) % W of vector (l * COUNT + v) / W of those that are read.
+template <int COUNT, bool JOINED>
 struct Interleaved {
   alignas(64) int32_t lanes[COUNT][W];
-  uint16_t from[COUNT][COUNT];  // the lanes of vector q that come from vector i
+  uint16_t from[COUNT][COUNT];  // the lanes of vector v that come from each vector
   constexpr Interleaved() : lanes{}, from{} {
-    for (int q = 0; q < COUNT; q++)
+    for (int v = 0; v < COUNT; v++)
       for (int l = 0; l < W; l++) {
-        lanes[q][l] = (q * W + l) / COUNT;
-        from[q][(q * W + l) % COUNT] = static_cast<uint16_t>(from[q][(q * W + l) % COUNT] | 1 << l);
+        const int at = JOINED ? v * W + l : l * COUNT + v, source = JOINED ? at % COUNT : at / W;
+        lanes[v][l] = JOINED ? at / COUNT : at % W;
+        from[v][source] = static_cast<uint16_t>(from[v][source] | 1 << l);
       }
+  }
+  // Vector v.
+  OPSCOPE_INLINE V of(const V (&vectors)[COUNT], int v) const {
+    const __m512i order = _mm512_load_si512(lanes[v]);
+    V made = _mm512_permutexvar_ps(order, vectors[0]);
+#pragma GCC unroll 8
+    for (int i = 1; i < COUNT; i++) made = _mm512_mask_permutexvar_ps(made, from[v][i], order, vectors[i]);
+    return made;
   }
 };
 
@@ -53,37 +63,19 @@ template <int COUNT>
 OPSCOPE_INLINE void store_interleaved(float* to, const V (&sums)[COUNT], int count) {
   if constexpr (COUNT == 8)
     if (count == W) return store_eight(to, sums);
-  static constexpr Interleaved<COUNT> places;
+  static constexpr Interleaved<COUNT, true> places;
 #pragma GCC unroll 8
   for (int q = 0; q < COUNT; q++) {
     const int left = count * COUNT - q * W;
     if (left <= 0) break;
-    const __m512i lanes = _mm512_load_si512(places.lanes[q]);
-    V joined = _mm512_permutexvar_ps(lanes, sums[0]);
-#pragma GCC unroll 8
-    for (int i = 1; i < COUNT; i++) joined = _mm512_mask_permutexvar_ps(joined, places.from[q][i], lanes, sums[i]);
-    vstore_n(to + q * W, joined, left < W ? left : W);
+    vstore_n(to + q * W, places.of(sums, q), left < W ? left : W);
   }
 }
-
-// The reverse: lane l of vector i is element (l * COUNT + i) % W of vector (l * COUNT + i) / W of what is read.
-template <int COUNT>
-struct Apart {
-  alignas(64) int32_t lanes[COUNT][W];
-  uint16_t from[COUNT][COUNT];  // the lanes of vector i that come from vector q
-  constexpr Apart() : lanes{}, from{} {
-    for (int i = 0; i < COUNT; i++)
-      for (int l = 0; l < W; l++) {
-        lanes[i][l] = (l * COUNT + i) % W;
-        from[i][(l * COUNT + i) / W] = static_cast<uint16_t>(from[i][(l * COUNT + i) / W] | 1 << l);
-      }
-  }
-};
 
 // Rows of COUNT elements as columns, `stride` apart.
 template <int COUNT>
 OPSCOPE_APART void turn_rows_of(const float* rows, int64_t count, float* to, int64_t stride) {
-  static constexpr Apart<COUNT> places;
+  static constexpr Interleaved<COUNT, false> places;
   for (int64_t r = 0; r < count; r += W, rows += W * COUNT, to += W) {
     const int left = static_cast<int>(least(W, count - r));
     V read[COUNT];
@@ -93,19 +85,13 @@ OPSCOPE_APART void turn_rows_of(const float* rows, int64_t count, float* to, int
       read[q] = some >= W ? vload(rows + q * W) : some > 0 ? vload_n(rows + q * W, some, 0) : vset(0);
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < COUNT; i++) {
-      const __m512i lanes = _mm512_load_si512(places.lanes[i]);
-      V column = _mm512_permutexvar_ps(lanes, read[0]);
-#pragma GCC unroll 8
-      for (int q = 1; q < COUNT; q++) column = _mm512_mask_permutexvar_ps(column, places.from[i][q], lanes, read[q]);
-      vstore_n(to + i * stride, column, left);
-    }
+    for (int i = 0; i < COUNT; i++) vstore_n(to + i * stride, places.of(read, i), left);
   }
 }
 // Rows of COUNT elements times a vector of them; what is left behind the last whole vector of rows is not touched: how many rows were met.
 template <int COUNT>
 OPSCOPE_APART int64_t dot_rows_of(const float* rows, int64_t count, const float* with, float* out) {
-  static constexpr Apart<COUNT> places;
+  static constexpr Interleaved<COUNT, false> places;
   V factors[COUNT];
 #pragma GCC unroll 8
   for (int i = 0; i < COUNT; i++) factors[i] = vset(with[i]);
@@ -116,13 +102,7 @@ OPSCOPE_APART int64_t dot_rows_of(const float* rows, int64_t count, const float*
     for (int q = 0; q < COUNT; q++) read[q] = vload(rows + q * W);
     V sum = vset(0);
 #pragma GCC unroll 8
-    for (int i = 0; i < COUNT; i++) {
-      const __m512i lanes = _mm512_load_si512(places.lanes[i]);
-      V column = _mm512_permutexvar_ps(lanes, read[0]);
-#pragma GCC unroll 8
-      for (int q = 1; q < COUNT; q++) column = _mm512_mask_permutexvar_ps(column, places.from[i][q], lanes, read[q]);
-      sum = vfma(column, factors[i], sum);
-    }
+    for (int i = 0; i < COUNT; i++) sum = vfma(places.of(read, i), factors[i], sum);
     vstore(out + r, sum);
   }
   return r;
