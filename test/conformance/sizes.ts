@@ -103,6 +103,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 40, n: 21, k: 2000 }, { m: 17, n: 70, k: 1301, batch: 2, transA: true, transB: true },
   // Few rows, with few columns or few terms.
   { m: 41, n: 9, k: 101, transA: true, transB: true }, { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
+  // The same whose right operand is read as it lies: odd terms, rows a page apart, more terms than are met at once.
+  { m: 3, n: 131, k: 131 }, { m: 14, n: 512, k: 97 }, { m: 33, n: 77, k: 1501 },
   // Few steps and more outputs than a thread each takes; blocks of outputs that share a workgroup.
   { m: 1031, n: 1025, k: 4, transA: true }, { m: 4250, n: 8, k: 65, transB: true },
 ]

@@ -191,10 +191,11 @@ struct JoinedOf {
 };
 #endif
 
-// A vector of the row of a panel that comes next.
-template <class B>
+// Vector v of the VECTORS that are met of the row of a panel that comes next.
+template <int VECTORS, class B>
 OPSCOPE_INLINE V vector_of(const B& b, int v) {
-  if constexpr (requires { b.vector(v); }) return b.vector(v);
+  if constexpr (requires { b.template vector<VECTORS>(v); }) return b.template vector<VECTORS>(v);
+  else if constexpr (requires { b.vector(v); }) return b.vector(v);
   else return vload(b.row() + v * W);
 }
 

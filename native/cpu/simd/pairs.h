@@ -55,6 +55,8 @@ struct LeftPairs {
   bool lies(int64_t rows) const { return stride % 2 == 0 && terms % 2 == 0 && as_floats().lies(rows); }
   int64_t block_rows(int64_t kc) const { return lies(MC) ? as_floats().block_rows(kc) : MC * 2 / 3; }
   Left source(int64_t i, int64_t l) const { return lies(MC) ? as_floats().source(i, l) : Left{reinterpret_cast<const float*>(a), 0, false}; }
+  // As that of LeftMatrix.
+  Lines copied(int64_t i, int64_t rows, int64_t l, int64_t kc) const { return transposed && stride > NARROW_STRIDE ? lines_of(a + 2 * l * stride + i, stride, least(2 * kc, terms - 2 * l), rows) : Lines{}; }
   Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
     if (lies(rows)) return as_floats().block(i, rows, l, kc, to);
     if (transposed) {
@@ -83,6 +85,45 @@ struct LeftPairs {
   }
 };
 
+// Rows of bf16 as the panel of a right operand, read as they lie, `stride` apart: two rows are a row of pairs. Of two vectors of pairs each has every
+// other four columns, and their sums are put in order.
+struct LyingPairs {
+  const BF16* even;
+  int64_t stride, terms;  // that are left
+  __mmask32 met;          // of the columns, which are fewer than two vectors in the last panel
+  using Unit = Pairs;
+  static constexpr bool FETCHED = true, LISTED = false;
+
+  template <int VECTORS>
+  OPSCOPE_INLINE V vector(int v) const {
+    // Beside the last of an odd number of terms is zero.
+    const __mmask32 odd = terms > 1 ? met : 0;
+    const BF16* const from = even + v / 2 * NR;
+    if constexpr (VECTORS == 1) return _mm512_castsi512_ps(_mm512_or_si512(wide(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(met), from)), _mm512_slli_epi32(wide(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(odd), from + stride)), 16)));
+    const __m512i x = _mm512_maskz_loadu_epi16(met, from), y = _mm512_maskz_loadu_epi16(odd, from + stride);
+    return _mm512_castsi512_ps(v % 2 == 0 ? _mm512_unpacklo_epi16(x, y) : _mm512_unpackhi_epi16(x, y));
+  }
+  template <int VECTORS>
+  static OPSCOPE_INLINE void put_in_order(V (&sum)[VECTORS]) {
+    const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23), high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+#pragma GCC unroll 4
+    for (int v = 0; v + 1 < VECTORS; v += 2) {
+      const V x = sum[v], y = sum[v + 1];
+      sum[v] = _mm512_permutex2var_ps(x, low, y);
+      sum[v + 1] = _mm512_permutex2var_ps(x, high, y);
+    }
+  }
+  const BF16* row_ahead() const { return even + ROWS_AHEAD * stride; }
+  const BF16* odd_row_ahead() const { return even + (ROWS_AHEAD + 1) * stride; }
+  void step() {
+    even += 2 * stride;
+    terms -= 2;
+  }
+
+ private:
+  static __m512i wide(__m256i half) { return _mm512_cvtepu16_epi32(half); }
+};
+
 struct RightPairs {
   using Panel = PanelOf<Pairs>;
   const BF16* b;
@@ -90,9 +131,15 @@ struct RightPairs {
   bool transposed;
   int64_t terms;
 
-  bool stays(int64_t, int64_t, int64_t) const { return false; }
-  int64_t lying(int64_t, int64_t, int) const { return 0; }
-  Panel place(int64_t, int64_t) const { return {}; }
+  // Panels that few tiles meet are read as they lie: joining two rows takes each of them as long as four multiplications. Rows about a multiple of
+  // 1 KiB apart take one another's places in the caches before a second tile meets them.
+  bool stays(int64_t rows, int64_t units, int64_t) const {
+    constexpr int64_t FEW_TILES = 4, LEAST_UNITS = 32, LEAST_OF_TILES = 48, APART = 512, ABOUT = 8;
+    const bool meet = (stride + ABOUT) % APART <= 2 * ABOUT;
+    return !transposed && rows <= (meet ? 1 : FEW_TILES) * MR && units >= (rows > MR ? LEAST_OF_TILES : LEAST_UNITS);
+  }
+  int64_t lying(int64_t, int64_t kc, int) const { return kc; }
+  LyingPairs place(int64_t j, int64_t l) const { return {b + 2 * l * stride + j, stride, terms - 2 * l, static_cast<__mmask32>((uint64_t{1} << least(NR, stride - j)) - 1)}; }
   Lines source(int64_t j, int columns, int64_t l, int64_t kc) const {
     const int64_t some = least(2 * kc, terms - 2 * l);
     return transposed ? lines_of(b + j * stride + 2 * l, stride, columns, some) : lines_of(b + 2 * l * stride + j, stride, some, columns);

@@ -77,8 +77,9 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     for (const int64_t end = IN_PARTS ? p + kc / ROWS + (part < kc % ROWS) : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) row[v] = is_loaded_again(ROWS) ? in_register(vector_of(b, v)) : vector_of(b, v);
+      for (int v = 0; v < VECTORS; v++) row[v] = is_loaded_again(ROWS) ? in_register(vector_of<VECTORS>(b, v)) : vector_of<VECTORS>(b, v);
       if constexpr (B::FETCHED) OPSCOPE_PREFETCH_ROW(b.row_ahead());
+      if constexpr (requires { b.odd_row_ahead(); }) OPSCOPE_PREFETCH_ROW(b.odd_row_ahead());
       if constexpr (AHEAD) {
         vprefetch(row_ahead);
         row_ahead += ROWS;
@@ -95,6 +96,10 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
 #pragma GCC unroll 16
       for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + left_step);
     }
+  }
+  if constexpr (requires { B::put_in_order(sum[0]); }) {
+#pragma GCC unroll 16
+    for (int i = 0; i < ROWS; i++) B::put_in_order(sum[i]);
   }
   if constexpr (sizeof(O) < sizeof(float) && VECTORS % 2 == 0)
     if (columns >= VECTORS * W) {
@@ -180,7 +185,7 @@ OPSCOPE_APART void rows_of(const float* a, int64_t a_stride, int64_t rows, B b, 
 #pragma GCC unroll 32
   for (int p = 0; p < TERMS; p++) {
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) panel[p][v] = vector_of(b, v);
+    for (int v = 0; v < VECTORS; v++) panel[p][v] = vector_of<VECTORS>(b, v);
     b.step();
   }
   for (int64_t i = 0; i < rows; i++, c += c_stride, a += BY_TERMS ? 1 : a_stride) {
@@ -255,7 +260,8 @@ inline Later<O> later_of(const Left& a, const O* c, bool instead, bool unmet, co
 // c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
 template <class B, class O>
 inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Later<O>& later) {
-  if (first && kc <= MOST_FEW_TERMS<O> && few_terms_pay(rows, kc, c_stride)) return few_terms_of<MOST_FEW_TERMS<O>>(a, rows, b, kc, c, c_stride, columns);
+  if constexpr (requires { b.from(0); })
+    if (first && kc <= MOST_FEW_TERMS<O> && few_terms_pay(rows, kc, c_stride)) return few_terms_of<MOST_FEW_TERMS<O>>(a, rows, b, kc, c, c_stride, columns);
   const int64_t tiles = (rows + MR - 1) / MR;
   const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet || later.b.rows > 0);
   for (int64_t t = 0; t < tiles; t++) {
