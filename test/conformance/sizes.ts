@@ -169,6 +169,12 @@ const SINGLE_CHANNELS: readonly Params[] = [
   { batch: 5, channels: 7, filters: 7, groups: 7, length: 2, kernel: 3, padding: 2 },
 ]
 
+/** Many channels of small planes, which kernels work on some channels at a time. */
+const MANY_CHANNELS: readonly Params[] = [
+  { batch: 35, channels: 2401, filters: 3, length: 7, kernel: 3, stride: 2, padding: 1 },
+  { batch: 9, channels: 1002, filters: 6, groups: 2, length: 9, kernel: 2, padding: 1 },
+]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -215,5 +221,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? SINGLE_CHANNELS : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

@@ -229,7 +229,7 @@ struct RightMatrix {
   Lines source(int64_t j, int columns, int64_t l, int64_t kc) const { return transposed ? lines_of(b + j * stride + l, stride, columns, kc) : lines_of(b + l * stride + j, stride, kc, columns); }
 
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
-    if (transposed) return pack_transposed(b + j * stride + l, columns, kc, to);
+    if (transposed) return pack_transposed(j, columns, l, kc, to, NR);
     for (int64_t p = 0; p < kc; p++) {
       const T* from = b + (l + p) * stride + j;
       if constexpr (sizeof(T) > 1) {
@@ -250,8 +250,9 @@ struct RightMatrix {
     }
   }
 
- private:
-  void pack_transposed(const T* from, int columns, int64_t kc, float* to) const {
+  // The same where the operand is stored transposed; missing columns as zero up to `met`.
+  void pack_transposed(int64_t j, int columns, int64_t l, int64_t kc, float* to, int met) const {
+    const T* const from = b + j * stride + l;
     int q = 0;
 #if defined(OPSCOPE_TRANSPOSE_TILE)
     constexpr int SIDE = TILE<uint32_t>;
@@ -278,11 +279,11 @@ struct RightMatrix {
       for (; p < kc; p++)
         for (int r = 0; r < SIDE; r++) to[p * NR + q + r] = r < some ? to_float(from[(q + r) * stride + p]) : 0;
     }
-    if (q < NR)
+    if (q < met)
       for (int64_t p = 0; p < kc; p++)
-        for (int r = q; r < NR; r++) to[p * NR + r] = 0;
+        for (int r = q; r < met; r++) to[p * NR + r] = 0;
 #else
-    for (; q < NR; q++)
+    for (; q < met; q++)
       for (int64_t p = 0; p < kc; p++) to[p * NR + q] = q < columns ? to_float(from[q * stride + p]) : 0;
 #endif
   }
