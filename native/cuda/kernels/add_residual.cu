@@ -2,6 +2,7 @@
 //   add_residual_<dtype>          16 bytes of each tensor for a thread, of rows that are whole vectors
 //   add_residual_any_<dtype>      an element for a thread
 #include "common/divide.h"
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -17,6 +18,7 @@ template <class T>
 __device__ __forceinline__ void add_vectors(const T* __restrict__ a, const T* __restrict__ b, const T* __restrict__ c, T* __restrict__ out, long long n, long long cols, Divide by_cols) {
   constexpr int L = LANES<T>;
   const long long at = thread_of_grid();
+  start_early();
   if (at >= n) return;
   const uint4 x = load16(a + at * L), z = load16(c + at * L), y = load16(b + column_of(at, n, cols, by_cols) * L);
   float p[L], q[L], r[L];
@@ -29,6 +31,7 @@ __device__ __forceinline__ void add_vectors(const T* __restrict__ a, const T* __
 template <class T>
 __device__ __forceinline__ void add_elements(const T* __restrict__ a, const T* __restrict__ b, const T* __restrict__ c, T* __restrict__ out, long long n, long long cols, Divide by_cols) {
   const long long at = thread_of_grid();
+  start_early();
   if (at < n) out[at] = from_float<T>(__fadd_rn(__fadd_rn(to_float(a[at]), to_float(b[column_of(at, n, cols, by_cols)])), to_float(c[at])));
 }
 

@@ -3,8 +3,8 @@
 //   attention_few_<t>_<C>_<W>   C vectors of 16 bytes of a key for each of its eight threads; W 1: four queries of a block, whose keys are not shared
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
-#include "common/early.cuh"
 #include "common/reduce.cuh"
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -105,7 +105,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int c = 0; c < C; c++) {
 #pragma unroll
       for (int j = 0; j < L; j++) sum[c][j] /= total;
-      if (const int at = sharer + c * SHARERS; lane < SHARERS && at < vectors) store16(out + row * s.dim + at * L, pack<T>(sum[c]));
+      if (const int at = sharer + c * SHARERS; lane < SHARERS && at < vectors) store16(out + output_row(s, row) * s.dim + at * L, pack<T>(sum[c]));
     }
   } else {
     __shared__ float sums[W][MOST_DIM], tops[W], totals[W];
@@ -128,7 +128,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 #pragma unroll
       for (int w = 0; w < W; w++) value += sums[w][c] * relative(tops[w], of_block);
       if (s.splits > 1) share.sums[c] = value;
-      else out[row * s.dim + c] = from_float<T>(value / all);
+      else out[output_row(s, row) * s.dim + c] = from_float<T>(value / all);
     }
     if (s.splits > 1 && threadIdx.x == 0) share.put(of_block, all);
   }
@@ -138,6 +138,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 #define FEW_AS(T, C, W, THREADS, BLOCKS)                                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_few_##T##_##C##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
+    start_early();                                                                                                                                                                           \
     attend<C, W>(q, k, v, out, s, shares);                                                                                                                                                   \
   }
 #define FEW(T, C) FEW_AS(T, C, 1, 128, 4) FEW_AS(T, C, 4, 128, 4) FEW_AS(T, C, 16, 512, 1)

@@ -6,6 +6,7 @@
 #include "common/attention_block.cuh"
 #include "common/attention_shares.cuh"
 #include "common/mma.cuh"
+#include "common/start_early.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
@@ -143,7 +144,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
       continue;
     }
     const float factor = 1.0f / total[h];
-    T* to = out + (head * s.queries + row) * s.dim;
+    T* to = out + output_row(s, head, row) * s.dim;
     const bool pairs = s.dim % 2 == 0;
 #pragma unroll
     for (int j = 0; j < D / 8; j++) {
@@ -164,6 +165,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 #define ATTENTION(T, D, BC, BLOCKS)                                                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
+    start_early();                                                                                                                                                                \
     attend<T, D, BC>(q, k, v, out, s, shares);                                                                                                                                    \
   }
 #define ATTENTIONS(T) \

@@ -8,6 +8,7 @@
 #include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
+#include "common/start_early.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
@@ -157,7 +158,7 @@ __device__ __forceinline__ void join(const float* shares, T* __restrict__ out, c
     }
     if (group > 0) continue;
     const float factor = 1.0f / totals[row];
-    store4(out + (first + row) * s.dim + four * 4, sum.x * factor, sum.y * factor, sum.z * factor, sum.w * factor);
+    store4(out + output_row(s, first + row) * s.dim + four * 4, sum.x * factor, sum.y * factor, sum.z * factor, sum.w * factor);
   }
 }
 
@@ -270,7 +271,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 #pragma unroll
           for (int j = 0; j < L; j++) line[j] = sums[c][j][h * 2 + i] * factor;
           const int at = own_vector + c * 8 + i;
-          if (query + h * 8 < s.queries && at < vectors) store16(out + (block.head * s.queries + query + h * 8) * s.dim + at * L, pack<T>(line));
+          if (query + h * 8 < s.queries && at < vectors) store16(out + output_row(s, block.head, query + h * 8) * s.dim + at * L, pack<T>(line));
         }
     }
   } else {
@@ -316,7 +317,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         const float factor = 1.0f / all;
 #pragma unroll
         for (int j = 0; j < L; j++) line[j] *= factor;
-        store16(out + to * s.dim + at * L, pack<T>(line));
+        store16(out + output_row(s, to) * s.dim + at * L, pack<T>(line));
       }
     }
     if (s.splits > 1 && is_last(arrivals + quotient(number, s.splits), s.splits)) join<T, THREADS>(shares, out, s, block.head * s.queries + block.first, rows, memory, tops[0], totals[0]);
@@ -327,6 +328,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 #define ATTENTION_AS(T, D, W, THREADS, BLOCKS)                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_warp_##T##_##D##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares, unsigned* arrivals) { \
+    start_early();                                                                                                                                                                                    \
     attend<T, D, W>(q, k, v, out, s, shares, arrivals);                                                                                                                                               \
   }
 // BLOCKS of 128 threads that a multiprocessor holds: attention_warp_resident says the same.

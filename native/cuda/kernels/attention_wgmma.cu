@@ -5,6 +5,7 @@
 // attention_wgmma_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
+#include "common/start_early.cuh"
 #include "common/turn.cuh"
 #include "common/wgmma_pair.cuh"
 #include "scaled_dot_product_attention.h"
@@ -66,6 +67,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     fence_shared_for_async();
   }
   __syncthreads();
+  start_early();
   const int group = threadIdx.x / 128;
 
   if (group == 0) {
@@ -240,7 +242,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
         continue;
       }
       const float factor = 1.0f / total[h];
-      T* to = out + (work.head * s.queries + row) * s.dim;
+      T* to = out + output_row(s, work.head, row) * s.dim;
 #pragma unroll
       for (int j = 0; j < D / 8; j += 4) {
         uint32_t w[4];

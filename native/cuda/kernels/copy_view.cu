@@ -2,6 +2,7 @@
 //   copy_view_<bytes>            as bits: a thread for each vector of so many bytes, of a view below 2^31 vectors; the views lie along y of the grid
 //   copy_view_bias_<dtype>_<lanes>   x is rows of s2 elements, to each of which a bias is added: a thread for so many elements
 //   copy_view_far_...            the same of more vectors
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 #include "copy_view/shape.h"
 
@@ -32,12 +33,14 @@ __device__ __forceinline__ U* view_of(U* first, U* second, U* third) { return bl
 template <bool FAR, class U>
 __device__ __forceinline__ void copy_view(const U* __restrict__ x, U* __restrict__ first, U* __restrict__ second, U* __restrict__ third, const ViewShape& s) {
   const long long at = thread_of_grid();
+  start_early();
   if (at < s.count) view_of(first, second, third)[at] = x[place_of<FAR>(at, s).in_x];
 }
 
 template <bool FAR, bool VECTORS, class T>
 __device__ __forceinline__ void copy_view_bias(const T* __restrict__ x, const T* __restrict__ bias, T* __restrict__ first, T* __restrict__ second, T* __restrict__ third, const ViewShape& s) {
   const long long at = thread_of_grid();
+  start_early();
   if (at >= s.count) return;
   const Place place = place_of<FAR>(at, s);
   T* const out = view_of(first, second, third);

@@ -31,8 +31,8 @@ void plan(Planner& p) {
   const auto out = [&](size_t view) { return p.output(static_cast<int64_t>(view) < d[1] ? view : 0); };
   const std::string name = s.count < near_vectors ? "copy_view_" : "copy_view_far_";
   const Dim3 grid = {ceil_div(s.count, 256), d[1]};
-  if (bias) p.launch(p.kernel(name + "bias_" + p.dtype() + "_" + std::to_string(bytes / element)), grid, 256, 0, p.input(0), p.input(1), out(0), out(1), out(2), s);
-  else p.launch(p.kernel(name + std::to_string(bytes)), grid, 256, 0, p.input(0), out(0), out(1), out(2), s);
+  if (bias) p.launch(p.kernel(name + "bias_" + p.dtype() + "_" + std::to_string(bytes / element)), grid, 256, 0, p.input(0), p.input(1), out(0), out(1), out(2), s).always_waits();
+  else p.launch(p.kernel(name + std::to_string(bytes)), grid, 256, 0, p.input(0), out(0), out(1), out(2), s).always_waits();
 }
 
 const Register registered({"copy_view", real_dtypes, {12}, tensors, plan, 0, 0, true});

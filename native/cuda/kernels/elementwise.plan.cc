@@ -53,10 +53,12 @@ void plan(Planner& p) {
     const char* spread[] = {"", "_row", "_column", "_scalar"};
     const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
     if (n <= few_elements && (p.dim(2) == column || (p.dim(2) == row && p.dim(1) % lanes != 0))) {
-      p.launch(p.kernel_in("elementwise", name + "_few" + spread[p.dim(2)]), {ceil_div(n, threads)}, threads, 0, p.input(0), p.input(1), p.output(), static_cast<int>(n), static_cast<int>(p.dim(1)), divide_by(p.dim(1)));
+      Launch& launch = p.launch(p.kernel_in("elementwise", name + "_few" + spread[p.dim(2)]), {ceil_div(n, threads)}, threads, 0, p.input(0), p.input(1), p.output(), static_cast<int>(n), static_cast<int>(p.dim(1)), divide_by(p.dim(1)));
+      if (p.dim(2) == row) launch.always_waits();
       return;
     }
-    p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, own_threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
+    Launch& launch = p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, own_threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
+    if (p.dim(2) == row) launch.always_waits();
     return;
   }
   constexpr CUdeviceptr absent = 0;

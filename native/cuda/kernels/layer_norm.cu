@@ -2,9 +2,9 @@
 // registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/cluster.cuh"
-#include "common/early.cuh"
 #include "common/fetch.cuh"
 #include "common/row.cuh"
+#include "common/start_early.cuh"
 #include "layer_norm.h"
 
 namespace {
@@ -251,6 +251,7 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
 #define LAYER_NORM_ROW(T, V, KIND, WARP, MAX)                                                                                                \
   extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, float eps, T* out, \
                                                                                   long long rows, int cols) {                                \
+    start_early();                                                                                                                           \
     layer_norm_row<T, V, WARP>(x, weight, bias, eps, out, rows, cols);                                                                            \
   }
 #define LAYER_NORM_CLUSTER(T)                                                                                                             \
@@ -259,6 +260,7 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   }
 #define LAYER_NORM_STAY(T, S, MAX)                                                                                                        \
   extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_stay_##S(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols) { \
+    start_early();                                                                                                                        \
     layer_norm_stay<T, stay_vectors, S>(x, weight, bias, eps, out, rows, cols);                                                              \
   }
 #define LAYER_NORM(T)                                                                                                                        \

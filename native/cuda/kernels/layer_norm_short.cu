@@ -1,5 +1,6 @@
 // layer_norm of short rows (softmax/shape.h): `1 << LOG2` lanes of a warp hold a row, weight and bias, all on their way together, without shared memory: layer_norm_short_<t>_<E>_<LOG2>, E = 4 or 8 elements of
 // a lane, and, for rows that start on 16 bytes, layer_norm_short_<t>_vectors_1_<LOG2>, one vector. layer_norm.plan.cc launches them. rms_norm_short_<t>_<E>_<LOG2>: the same of rms_norm, which has neither mean nor bias.
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -73,6 +74,7 @@ __device__ __forceinline__ void norm_elements(const T* __restrict__ x, const T* 
 
 #define LAYER_NORM_SHORT(T, name, ...)                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(128) layer_norm_short_##T##_##name(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols) { \
+    start_early();                                                                                                                                                         \
     __VA_ARGS__(x, weight, bias, eps, out, rows, cols);                                                                                                                    \
   }
 #define VECTORS(T, LOG2) LAYER_NORM_SHORT(T, vectors_1_##LOG2, layer_norm_vectors<LOG2>)

@@ -53,7 +53,7 @@ void launch_f32(Planner& p, const Product& product) {
   const std::string module = plan.words ? "matmul_f32_words" : "matmul_f32";
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
   const auto launch = [&](const auto& left, const auto& right) {
-    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a)).always_waits();
   };
   if (plan.words) launch(a.address, b.address);
   else launch(map(a, a_rows, rows), map(b, b_rows, columns));
@@ -72,7 +72,7 @@ void launch_f32_small(Planner& p, const Product& product) {
   const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
   const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
   p.launch(p.kernel_in("matmul_f32_small", "matmul_f32_small_" + layout_of(s), shared), {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
-           static_cast<int>(s.batch_a));
+           static_cast<int>(s.batch_a)).always_waits();
 }
 
 void launch_few(Planner& p, const Product& product, const FewLaunch& few) {
@@ -80,7 +80,7 @@ void launch_few(Planner& p, const Product& product, const FewLaunch& few) {
   const auto whole = [](int64_t n) { return static_cast<int>(n); };
   const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
                         s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
-  p.launch(p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+  p.launch(p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f).always_waits();
 }
 
 // A 16-bit product by matmul_small with blocks of `side` x `side` results.

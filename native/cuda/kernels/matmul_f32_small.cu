@@ -4,6 +4,7 @@
 //   matmul_f32_small_<layout>   layout as in matmul_simt.cu
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
+#include "common/start_early.cuh"
 #include "common/tiles.cuh"
 #include "matmul/sizes.h"
 
@@ -81,6 +82,7 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
     }
     copy_commit();
   };
+  start_early();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) load(s);
 

@@ -1,6 +1,7 @@
 // Products of few multiplications (matmul/few.h), where a call takes as long as it waits for memory and for its own instructions: no tiles, no shared memory. matmul_few_<t>_lanes:
 // 1 << log2 lanes of a warp have a result, and read all of its terms at once; _block: a block has one. Sums in f32, in a fixed order; tf32 takes f32.
 #include "common/reduce.cuh"
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 #include "matmul/few.h"
 
@@ -18,6 +19,7 @@ __device__ __forceinline__ void product(const FewProduct& p) {
   const T* a = reinterpret_cast<const T*>(p.a) + (batch - divided(batch, p.by_batches_a) * p.batches_a) * p.a_batch + m * p.a_m;
   const T* b = reinterpret_cast<const T*>(p.b) + batch * p.b_batch + n * p.b_n;
   T u[few_terms], v[few_terms];
+  start_early();
 #pragma unroll
   for (int e = 0; e < few_terms; e++) {
     const int k = lane + e * step;

@@ -4,6 +4,7 @@
 //   matmul_columns_<t>_<S>_<wide|one>   k is not: a thread has a few of its columns
 // S: elements of the short side.
 #include "common/reduce.cuh"
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 #include "matmul/skinny.h"
 
@@ -168,10 +169,10 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a) {
 }  // namespace
 
 #define SKINNY(T, S)                                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(256) matmul_rows_##T##_##S##_wide(const SkinnyArguments a) { rows<T, S, true>(a); }       \
-  extern "C" __global__ void __launch_bounds__(256) matmul_rows_##T##_##S##_one(const SkinnyArguments a) { rows<T, S, false>(a); }       \
-  extern "C" __global__ void __launch_bounds__(256) matmul_columns_##T##_##S##_wide(const SkinnyArguments a) { columns<T, S, true>(a); } \
-  extern "C" __global__ void __launch_bounds__(256) matmul_columns_##T##_##S##_one(const SkinnyArguments a) { columns<T, S, false>(a); }
+  extern "C" __global__ void __launch_bounds__(256) matmul_rows_##T##_##S##_wide(const SkinnyArguments a) { start_early(); rows<T, S, true>(a); }       \
+  extern "C" __global__ void __launch_bounds__(256) matmul_rows_##T##_##S##_one(const SkinnyArguments a) { start_early(); rows<T, S, false>(a); }       \
+  extern "C" __global__ void __launch_bounds__(256) matmul_columns_##T##_##S##_wide(const SkinnyArguments a) { start_early(); columns<T, S, true>(a); } \
+  extern "C" __global__ void __launch_bounds__(256) matmul_columns_##T##_##S##_one(const SkinnyArguments a) { start_early(); columns<T, S, false>(a); }
 #define SKINNY_TO_4(T) SKINNY(T, 1) SKINNY(T, 2) SKINNY(T, 4)
 SKINNY_TO_4(f32)
 SKINNY(f32, 8)

@@ -62,7 +62,7 @@ void launch_skinny(Planner& p, const Product& product) {
     a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
     a.counters = p.workspace(cells * 4);
   }
-  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a);
+  p.launch(p.kernel_in("matmul_skinny", (plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + skinny_name(p, plan)), {cells, plan.splits}, 256, 0, a).always_waits();
 }
 
 void launch_deep(Planner& p, const Product& product, const DeepPlan& plan) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "matmul/launch.h"
+#include "matmul/linear_launch.h"
 #include "matmul/operands.h"
 #include "matmul/wgmma_launch.h"
 #include "tensor_map.h"
@@ -86,8 +87,25 @@ void launch_wgmma(Planner& p, const Product& product) {
   const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
   Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map_x, map_y, product.c, shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
+  launch.always_waits();
   if (copied) launch.early(p.device);
   join_wgmma(p, plan, task, shares, product.c, scalar_dtype(p), turned);
+}
+
+void launch_linear(Planner& p, const Product& product, LinearKind kind, const LinearStore& store) {
+  constexpr unsigned line = 64;
+  constexpr const char* names[] = {"", "gelu", "residual", "heads"};
+  const Operand a = left(product), b = right(product);
+  const WgmmaShape shape = {1, product.s.m, product.s.n, product.s.k};
+  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line, 256, false);
+  const auto map = [&](const Operand& x, int rows) { return tensor_map(x.address, p.spec.dtype, {1, x.rows, x.cols, x.pitch}, static_cast<unsigned>(rows)); };
+  const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
+  const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
+  const std::string module = "matmul_linear_" + p.dtype();
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + names[static_cast<int>(kind)], shared);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, plan.rows), map(b, plan.columns), product.c, task, store);
+  launch.always_waits();
+  if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
 }
 
 }  // namespace opscope::cuda

@@ -18,6 +18,8 @@
 
 namespace opscope::cuda {
 
+struct CompositeStep;
+
 // Blocks of a grid.
 struct Dim3 {
   int64_t x = 1, y = 1, z = 1;
@@ -52,6 +54,12 @@ class Launch {
     early_ = device.major >= 9;
     return *this;
   }
+  // Its kernel waits (common/early.cuh) before it reads or writes anything but weights of the case, so that it may start early behind any other launch.
+  Launch& always_waits() {
+    waits_ = true;
+    return *this;
+  }
+  bool waits() const { return waits_; }
   // Of which part of a composite operation it is.
   void set_part(const std::string& name) { part_ = name; }
   void enqueue(CUstream stream) const;
@@ -68,7 +76,7 @@ class Launch {
   CUfunction function_;
   unsigned grid_[3] = {1, 1, 1};
   unsigned threads_, shared_bytes_, cluster_ = 1;
-  bool early_ = false;
+  bool early_ = false, waits_ = false;
   std::string part_;
   size_t argument_bytes_ = 0;
   std::vector<Argument> arguments_;
@@ -106,8 +114,8 @@ class Planner {
   }
 
   void launch_library(std::function<void(CUstream)> library) { launches_.emplace_back(std::move(library)); }
-  // Plans a part of a composite case by the plan of its operation, behind what is planned.
-  void plan_part(const PartSpec& part);
+  // Plans a step of a composite case, behind what is planned.
+  void plan_step(const CompositeStep& step);
   // For libraries, which take the stream when they are set up, and time their algorithms.
   const Context& context() const { return context_; }
   // A fact that belongs on the result, such as the algorithm that a library chose. One sentence.
@@ -158,8 +166,7 @@ struct OpKernels {
 // make a kernel touch memory it does not own.
 void check_shape(const CaseSpec& spec, const OpKernels& op);
 
-// Plans the parts of a composite case in their order. A part begins when the one before has ended: `early` goes no further back than the launch
-// before it, and the first launch of a plan is never early.
+// Plans the parts of a composite case in their order. The first launch of a plan by itself is never early; of the parts behind the first, one is whose kernel always waits.
 void plan_parts(Planner& planner);
 
 // Ops found at load time, each registered by its own file or by its family's table.

@@ -1,6 +1,7 @@
 // Row operations on few elements (rows/few.h), where a call takes as long as it waits for memory and for its own instructions: everything is read at once, weights beside the
 // row, places are 32-bit, and the code is short. <op>_few_<t>_lanes: lanes of a warp have a row; _block: a block has one.
 #include "common/arithmetic.cuh"
+#include "common/start_early.cuh"
 #include "rows/few.cuh"
 
 namespace {
@@ -20,6 +21,7 @@ __device__ __forceinline__ void write_normalised(const FewRows& a, const Part<BL
 template <bool BLOCK, class T>
 __device__ __forceinline__ void layer_norm(const FewRows& a) {
   const Part<BLOCK> p(a);
+  start_early();
   T x[few_each], w[few_each], b[few_each];
   p.read(a.in[0], p.row * p.cols, x);
   p.read(a.in[1], 0, w);

@@ -3,8 +3,8 @@
 // attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
 #include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
-#include "common/early.cuh"
 #include "common/reduce.cuh"
+#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -86,7 +86,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int c = sharer; c < s.dim; c += SHARERS) share.sums[c] = sums[query * pitch + c];
     return;
   }
-  for (int c = sharer; c < s.dim; c += SHARERS) out[(head * s.queries + first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
+  for (int c = sharer; c < s.dim; c += SHARERS) out[output_row(s, head, first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
 }
 
 // The largest score and the sum of weights over the shares of a query, in every thread of a warp.
@@ -114,7 +114,7 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
     float sum = 0;
 #pragma unroll 8
     for (int i = 0; i < s.splits; i++) sum = fmaf(first.sums[static_cast<long long>(i) * s.dim + c], exp2f(first.stats[2 * i] - top), sum);
-    out[row * s.dim + c] = from_float<T>(sum / total);
+    out[output_row(s, row) * s.dim + c] = from_float<T>(sum / total);
   }
 }
 
@@ -141,7 +141,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
       float all = 0;
 #pragma unroll
       for (int w = 0; w < WARPS; w++) all += parts[w][lane];
-      out[row * s.dim + c] = from_float<T>(all / total);
+      out[output_row(s, row) * s.dim + c] = from_float<T>(all / total);
     }
     __syncthreads();
   }
@@ -150,7 +150,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
 }  // namespace
 
 #define ATTEND(T, NAME, KEYS) \
-  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##NAME(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend<T, KEYS>(q, k, v, out, s, shares); }
+  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##NAME(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { start_early(); attend<T, KEYS>(q, k, v, out, s, shares); }
 #define ATTENTION(T)     \
   ATTEND(T, T, 32)       \
   ATTEND(T, T##_8, 8)    \

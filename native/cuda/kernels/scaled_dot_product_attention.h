@@ -7,7 +7,23 @@ struct AttentionSizes {
   long long period;                          // queries after which the places that `causal` compares start again
   int dim, causal;
   int splits;                                // of the keys
+  int tokens_first;                          // 1: the output is [batch, queries, heads, dim]; 0: [batch, heads, queries, dim]
 };
+
+#ifdef __CUDACC__
+// The row of the output that has the results of a query of a head of all batches.
+__device__ __forceinline__ long long output_row(const AttentionSizes& s, long long head, long long query) {
+  if (s.tokens_first == 0) return head * s.queries + query;
+  const long long batch = (head | s.heads) >> 32 ? head / s.heads : static_cast<unsigned>(head) / static_cast<unsigned>(s.heads);
+  return (batch * s.queries + query) * s.heads + (head - batch * s.heads);
+}
+// The same of row `row` of [batch, heads, queries].
+__device__ __forceinline__ long long output_row(const AttentionSizes& s, long long row) {
+  if (s.tokens_first == 0) return row;
+  const long long head = (row | s.queries) >> 32 ? row / s.queries : static_cast<unsigned>(row) / static_cast<unsigned>(s.queries);
+  return output_row(s, head, row - head * s.queries);
+}
+#endif
 
 // Keys of each group of eight threads on their way at a time, where a thread has `vectors` of them.
 constexpr int attention_few_together(int vectors) { return vectors <= 1 ? 4 : vectors == 2 ? 2 : 1; }

@@ -1,8 +1,9 @@
+#include "scaled_dot_product_attention.plan.h"
+
 #include "attention_choice.h"
 
 #include <algorithm>
 
-#include "plan.h"
 #include "tensor_map.h"
 
 namespace opscope::cuda {
@@ -33,7 +34,7 @@ void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
 void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t keys, unsigned threads, CUfunction kernel, unsigned shared) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
   const CUdeviceptr shares = split_keys(p, sizes, blocks, keys);
-  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares).always_waits();
   join_shares(p, sizes, shares);
 }
 
@@ -43,7 +44,7 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
   const int64_t rows = sizes.batch_heads * sizes.queries;
   const CUfunction kernel = p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(warps));
   const CUdeviceptr shares = warps == 1 ? 0 : split_keys(p, sizes, rows, warps == 4 ? 64 : 32 * attention_few_together(vectors), warps == 4 ? 4 : 12);
-  p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares).always_waits();
   join_shares(p, sizes, shares);
 }
 
@@ -58,7 +59,7 @@ void plan_warp(Planner& p, AttentionSizes sizes) {
   const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;
   const unsigned threads = chosen.sharing == 1 ? attention_warp_tiles(dim) * parts * 32 : static_cast<unsigned>(chosen.sharing) * 32, bytes = attention_warp_bytes(sizes, chosen.sharing);
   p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
-           shares, arrivals);
+           shares, arrivals).always_waits();
 }
 
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
@@ -71,7 +72,7 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
   p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
-           static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells);
+           static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells).always_waits();
   join_shares(p, sizes, shares);
 }
 
@@ -88,9 +89,11 @@ void plan_f32(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile
   else launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + dim + "_" + std::to_string(tile.queries), bytes), bytes);
 }
 
-void plan(Planner& p) {
+}  // namespace
+
+void plan_attention(Planner& p, bool tokens_first) {
   const int64_t group = p.dim(1) / p.dim(2);
-  AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1};
+  AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1, tokens_first};
   // The queries of heads that share their keys lie together: where they are few, or all see the same keys, they share blocks as well.
   if (group > 1 && (sizes.queries < 64 || !sizes.causal)) {
     sizes.batch_heads /= group;
@@ -116,6 +119,10 @@ void plan(Planner& p) {
   const auto bytes = static_cast<unsigned>(attention_any_bytes(keys, sizes.dim));
   launch_attention(p, sizes, attention_any_queries, keys, 256, p.kernel("scaled_dot_product_attention_" + p.dtype() + (keys < 32 ? "_8" : ""), bytes), bytes);
 }
+
+namespace {
+
+void plan(Planner& p) { plan_attention(p, false); }
 
 const Register registered({"scaled_dot_product_attention", real_dtypes, {7}, tensors, plan});
 

@@ -112,8 +112,8 @@ struct WgmmaPlan {
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
 // The ring, 128 bytes for each row that a warp stores through shared memory, and two barriers of a stage.
 constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + wgmma_stages(p) * 16; }
-// `step`: elements of k in a stage. `most_columns`: of tiles. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
-inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256) {
+// `step`: elements of k in a stage. `most_columns`: of tiles. `stored_shares`: shares of k may be stored, for a launch that adds them up. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
+inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256, bool stored_shares = true) {
   struct Tile {
     int rows, columns;
     double stage, end;  // of a stage; of filling the ring and storing
@@ -138,6 +138,7 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
     if (t.columns > most_columns) continue;
     consider(t, 1, false);
     for (const int64_t splits : {2, 4, 8}) consider(t, splits, true);
+    if (!stored_shares) continue;
     const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), most = k_splits(sm_count, tiles, steps, 4);
     if (most > 1) consider(t, most, false);
     // Whole waves, and the last tiles in shares.

@@ -4,6 +4,7 @@
 // shares, or store them for matmul_join (matmul_parts.cu).
 #pragma once
 #include "../common/early.cuh"
+#include "linear.cuh"
 #include "wgmma_place.cuh"
 #include "wgmma_store.cuh"
 
@@ -79,8 +80,9 @@ __device__ __forceinline__ void start_ring(const TensorMap& map_x, const TensorM
 #endif
 
 // TX, TY: rows of X and Y are not contiguous in K. REGISTERS: tf32 whose X has TX, read by the threads; else wgmma reads both from shared memory.
-template <class T, int GROUPS, int BN, int TX, int TY, bool REGISTERS = false, bool TURNED = false>
-__device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& map_y, T* c, float* shares, const WgmmaTask& s) {
+// KIND: what is done with the results of one product beside storing them, as `linear` says; its tiles are whole, or joined.
+template <class T, int GROUPS, int BN, int TX, int TY, bool REGISTERS = false, bool TURNED = false, LinearKind KIND = LinearKind::none>
+__device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& map_y, T* c, float* shares, const WgmmaTask& s, const LinearStore& linear = {}) {
 #ifdef OPSCOPE_WGMMA
   using Order = OrderOf<REGISTERS>;
   using Product = WarpGroupProduct<BN / 2>;
@@ -116,6 +118,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   }
 
   if constexpr (MANY_REGISTERS) take_registers<240>();
+  if constexpr (KIND != LinearKind::none) wait_for_last();  // what is read beside the operands
   const int consumer = group - 1, lane = threadIdx.x % 32, warp = static_cast<int>(threadIdx.x) / 32 - 4;
   // Of REGISTERS: where this thread's elements of X lie in a stage, for columns lane % 4 and lane % 4 + 4 of a product's K.
   const int k_row = lane % 4;
@@ -169,11 +172,18 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     }
     free_previous();
     settle(acc);
-    const long long results = static_cast<long long>(s.x) * s.y;
-    if (s.joined) join_tile<Order, TURNED, GROUPS, BN>(base, acc, splits, c + at.batch * results, at.x * BM, s.x, at.y * BN, s.y);
-    else if (s.whole > 0 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
-    else if (splits > 1 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
-    else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
+    const int x0 = at.x * BM, y0 = at.y * BN;
+    if constexpr (KIND != LinearKind::none) {
+      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column) { linear_columns<Order, KIND, 1>(c, linear, total, x0 + Order::row(w, lane), s.x, y0 + column, s.y, lane); });
+      else linear_tile<Order, KIND, BN>(c, linear, acc, x0, s.x, y0, s.y);
+    } else {
+      const long long results = static_cast<long long>(s.x) * s.y;
+      T* to = c + at.batch * results;
+      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column) { store_columns<Order, TURNED>(to, total, x0 + Order::row(w, lane), s.x, s.x, y0 + column, s.y, lane); });
+      else if (s.whole > 0 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
+      else if (splits > 1 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, x0, s.x, s.x, y0, s.y);
+      else store_tile<Order, TURNED, BN>(to, acc, staging, x0, s.x, s.x, y0, s.y);
+    }
   }
 #endif
 }

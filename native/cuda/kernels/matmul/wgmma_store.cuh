@@ -241,8 +241,9 @@ __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uin
 }
 
 // Adds up the shares that the blocks of a cluster have of one tile, each block a part of it, in the order of the shares. `sums`: the ring's shared memory.
-template <class Order, bool TURNED, int GROUPS, int BN, class T>
-__device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN / 2], int splits, T* c, int x0, int rows, int y0, int columns) {
+// `store`(16 results, warp, first column): 32 columns of the rows of a warp.
+template <int GROUPS, int BN, class Store>
+__device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN / 2], int splits, const Store& store) {
   constexpr int PIECES = BN / 32, WARPS = GROUPS * 4;
   const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
   // Of 32 columns of a warp's rows: four vectors of each lane.
@@ -271,7 +272,7 @@ __device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN /
 #pragma unroll
       for (int i = 0; i < 16; i++) total[i] += f[i];
     }
-    store_columns<Order, TURNED>(c, total, x0 + Order::row(warp, lane), rows, rows, y0 + piece * 32, columns, lane);
+    store(total, warp, piece * 32);
   }
   // No block ends before the others have read what it has.
   cluster_arrive();

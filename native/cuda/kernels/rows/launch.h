@@ -44,7 +44,8 @@ inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most
   a.over = 1.0f / static_cast<float>(p.spec.op == "cross_entropy_backward" ? rows : cols);
   a.groups = static_cast<int>(groups), a.channels = static_cast<int>(channels);
   a.by_groups = divide_by(groups), a.by_plane = divide_by(plane);
-  p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  Launch& launch = p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  if (p.spec.op == "layer_norm") launch.always_waits();
   return true;
 }
 
