@@ -148,7 +148,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
         acc[j * 4 + 2 + i] *= high * by;
       }
     const long long results = static_cast<long long>(s.x) * s.y;
-    if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column) { store_columns<FromShared, false>(c, total, at.x * BM + FromShared::row(w, lane), s.x, s.x, at.y * BN + column, s.y, lane); });
+    if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column, int lane) { store_columns<FromShared, false>(c, total, at.x * BM + FromShared::row(w, lane), s.x, s.x, at.y * BN + column, s.y, lane); });
     else if (s.whole > 0 && at.part >= 0) store_tile<FromShared, false, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
     else if (splits > 1 && at.part >= 0) store_tile<FromShared, false, BN>(shares + at.split * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
     else store_tile<FromShared, false, BN>(c, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);

@@ -172,17 +172,15 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     }
     free_previous();
     settle(acc);
-    const int x0 = at.x * BM, y0 = at.y * BN;
     if constexpr (KIND != LinearKind::none) {
-      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column) { linear_columns<Order, KIND, 1>(c, linear, total, x0 + Order::row(w, lane), s.x, y0 + column, s.y, lane); });
-      else linear_tile<Order, KIND, BN>(c, linear, acc, x0, s.x, y0, s.y);
+      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column, int lane) { linear_columns<Order, KIND, 1>(c, linear, total, at.x * BM + Order::row(w, lane), s.x, at.y * BN + column, s.y, lane); });
+      else linear_tile<Order, KIND, BN>(c, linear, acc, at.x * BM, s.x, at.y * BN, s.y);
     } else {
       const long long results = static_cast<long long>(s.x) * s.y;
-      T* to = c + at.batch * results;
-      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column) { store_columns<Order, TURNED>(to, total, x0 + Order::row(w, lane), s.x, s.x, y0 + column, s.y, lane); });
+      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column, int lane) { store_columns<Order, TURNED>(c + at.batch * results, total, at.x * BM + Order::row(w, lane), s.x, s.x, at.y * BN + column, s.y, lane); });
       else if (s.whole > 0 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.parts + at.part) * (BM * BN), acc, staging, 0, BM, BM, 0, BN);
-      else if (splits > 1 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, x0, s.x, s.x, y0, s.y);
-      else store_tile<Order, TURNED, BN>(to, acc, staging, x0, s.x, s.x, y0, s.y);
+      else if (splits > 1 && at.part >= 0) store_tile<Order, TURNED, BN>(shares + (static_cast<long long>(at.split) * s.batches + at.batch) * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
+      else store_tile<Order, TURNED, BN>(c + at.batch * results, acc, staging, at.x * BM, s.x, s.x, at.y * BN, s.y);
     }
   }
 #endif

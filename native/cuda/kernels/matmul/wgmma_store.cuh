@@ -241,7 +241,7 @@ __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uin
 }
 
 // Adds up the shares that the blocks of a cluster have of one tile, each block a part of it, in the order of the shares. `sums`: the ring's shared memory.
-// `store`(16 results, warp, first column): 32 columns of the rows of a warp.
+// `store`(16 results, warp, first column, lane): 32 columns of the rows of a warp.
 template <int GROUPS, int BN, class Store>
 __device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN / 2], int splits, const Store& store) {
   constexpr int PIECES = BN / 32, WARPS = GROUPS * 4;
@@ -272,7 +272,7 @@ __device__ __forceinline__ void join_tile(uint32_t sums, const float (&acc)[BN /
 #pragma unroll
       for (int i = 0; i < 16; i++) total[i] += f[i];
     }
-    store(total, warp, piece * 32);
+    store(total, warp, piece * 32, lane);
   }
   // No block ends before the others have read what it has.
   cluster_arrive();
