@@ -14,6 +14,7 @@ namespace {
 void plan_linear(Planner& p, const CompositeStep& step, const std::vector<CUdeviceptr>& buffers) {
   const ProductShape s{1, static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), false, true};
   LinearStore store = {};
+  store.kind = step.kind;
   const auto pointer = [&](size_t buffer) { return reinterpret_cast<void*>(buffers.at(buffer)); };
   store.bias = pointer(step.bias);
   if (step.kind == LinearKind::residual) store.residual = pointer(step.residual);
@@ -22,7 +23,10 @@ void plan_linear(Planner& p, const CompositeStep& step, const std::vector<CUdevi
     store.seq = static_cast<int>(step.seq), store.width = static_cast<int>(step.width), store.heads = static_cast<int>(step.heads);
     store.by_seq = divide_by(step.seq), store.by_width = divide_by(step.width), store.by_heads = divide_by(step.heads);
   }
-  launch_linear(p, {s, p.input(0), p.input(1), buffers.at(step.outputs[0])}, step.kind, store);
+  const Product product = {s, p.input(0), p.input(1), buffers.at(step.outputs[0])};
+  if (step.kernel == LinearKernel::wgmma) launch_linear_wgmma(p, product, store);
+  else if (step.kernel == LinearKernel::few) launch_few(p, product, few_choice(p.device, p.spec.dtype, s), &store);
+  else launch_f32_small(p, product, &store);
 }
 
 }  // namespace

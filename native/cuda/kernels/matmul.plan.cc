@@ -3,6 +3,7 @@
 
 #include "matmul/choice.h"
 #include "matmul/launch.h"
+#include "matmul/linear_launch.h"
 #include "matmul/operands.h"
 #include "matmul/spaced.h"
 #include "matmul/wgmma_launch.h"
@@ -66,23 +67,6 @@ void launch_slab(Planner& p, const Product& product) {
   p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
-void launch_f32_small(Planner& p, const Product& product) {
-  const ProductShape& s = product.s;
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
-  const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
-  const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
-  p.launch(p.kernel_in("matmul_f32_small", "matmul_f32_small_" + layout_of(s), shared), {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n,
-           static_cast<int>(s.batch_a)).always_waits();
-}
-
-void launch_few(Planner& p, const Product& product, const FewLaunch& few) {
-  const ProductShape& s = product.s;
-  const auto whole = [](int64_t n) { return static_cast<int>(n); };
-  const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
-                        s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
-  p.launch(p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f).always_waits();
-}
-
 // A 16-bit product by matmul_small with blocks of `side` x `side` results.
 void launch_small(Planner& p, const Product& product, int side) {
   const ProductShape& s = product.s;
@@ -120,6 +104,26 @@ void launch_short_f32(Planner& p, const Product& product) {
 }
 
 }  // namespace
+
+void launch_f32_small(Planner& p, const Product& product, const LinearStore* store) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
+  const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
+  const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
+  const CUfunction f = p.kernel_in("matmul_f32_small", "matmul_f32_small_" + (store ? "linear" : layout_of(s)), shared);
+  const auto launch = [&](const auto& last) { p.launch(f, {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, last).always_waits(); };
+  if (store) launch(*store);
+  else launch(static_cast<int>(s.batch_a));
+}
+
+void launch_few(Planner& p, const Product& product, const FewLaunch& few, const LinearStore* store) {
+  const ProductShape& s = product.s;
+  const auto whole = [](int64_t n) { return static_cast<int>(n); };
+  const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
+                        s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
+  const CUfunction kernel = p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes") + (store ? "_linear" : ""));
+  (store ? p.launch(kernel, {few.blocks}, few.threads, 0, f, *store) : p.launch(kernel, {few.blocks}, few.threads, 0, f)).always_waits();
+}
 
 void launch_matmul(Planner& p, const Product& product) {
   const ProductShape& s = product.s;

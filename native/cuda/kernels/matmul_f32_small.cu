@@ -2,10 +2,12 @@
 // each take an eighth of a stage of k, 8 x 4 results of a thread, and what they have is added up in shared memory, in the order of the warps. In shared memory an
 // operand lies as in memory: rows of k, or of the tile's elements. `a` repeats after `batches_a` products.
 //   matmul_f32_small_<layout>   layout as in matmul_simt.cu
+//   matmul_f32_small_linear     B turned, with what follows a linear layer in the store (matmul/linear.h)
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/start_early.cuh"
 #include "common/tiles.cuh"
+#include "matmul/linear_one.cuh"
 #include "matmul/sizes.h"
 
 namespace {
@@ -58,8 +60,9 @@ struct Panel {
   }
 };
 
-template <bool TRANS_A, bool TRANS_B>
-__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) {
+// LINEAR: what is done with the results of one product beside storing them, as `linear` says.
+template <bool TRANS_A, bool TRANS_B, bool LINEAR = false>
+__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a, const LinearStore& linear = {}) {
   using A = Panel<!TRANS_A>;
   using B = Panel<TRANS_B>;
   constexpr int TM = 8, TN = 4, SIZE_A = A::PITCH * A::LINES, STAGE = SIZE_A + B::PITCH * B::LINES;
@@ -126,7 +129,10 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
     float total = 0;
 #pragma unroll
     for (int w = 0; w < WARPS; w++) total += shared[w * PART + row * PITCH + lane];
-    if (m0 + row < m && n0 + lane < n) c[static_cast<long long>(m0 + row) * n + n0 + lane] = total;
+    if (m0 + row >= m || n0 + lane >= n) continue;
+    const long long at = static_cast<long long>(m0 + row) * n + n0 + lane;
+    if constexpr (LINEAR) linear_store(c, linear, LinearInputs<float>(linear, at, n0 + lane), total, at, m0 + row, n0 + lane);
+    else c[at] = total;
   }
 }
 
@@ -140,3 +146,6 @@ MATMUL(nn, false, false)
 MATMUL(nt, false, true)
 MATMUL(tn, true, false)
 MATMUL(tt, true, true)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_f32_small_linear(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, const __grid_constant__ LinearStore linear) {
+  matmul<false, true, true>(a, b, c, m, n, k, tiles_m, tiles_n, 1, linear);
+}

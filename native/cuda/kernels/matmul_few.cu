@@ -1,17 +1,19 @@
 // Products of few multiplications (matmul/few.h), where a call takes as long as it waits for memory and for its own instructions: no tiles, no shared memory. matmul_few_<t>_lanes:
-// 1 << log2 lanes of a warp have a result, and read all of its terms at once; _block: a block has one. Sums in f32, in a fixed order; tf32 takes f32.
+// 1 << log2 lanes of a warp have a result, and read all of its terms at once; _block: a block has one; _linear: what follows a linear layer is in the store (matmul/linear.h). Sums in f32, in a fixed order; tf32 takes f32.
 #include "common/reduce.cuh"
 #include "common/start_early.cuh"
 #include "common/vec.cuh"
 #include "matmul/few.h"
+#include "matmul/linear_one.cuh"
 
 namespace {
 
 using opscope::cuda::few_terms;
 using opscope::cuda::FewProduct;
 
-template <bool BLOCK, class T>
-__device__ __forceinline__ void product(const FewProduct& p) {
+// LINEAR: what is done with the results beside storing them, as `linear` says.
+template <bool BLOCK, bool LINEAR, class T>
+__device__ __forceinline__ void product(const FewProduct& p, const LinearStore& linear = {}) {
   const int thread = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), own = BLOCK ? static_cast<int>(blockIdx.x) : thread >> p.log2;
   const int lane = BLOCK ? static_cast<int>(threadIdx.x) : thread & ((1 << p.log2) - 1), step = BLOCK ? static_cast<int>(blockDim.x) : 1 << p.log2;
   // Threads beyond the results stay for the others of their warp.
@@ -26,6 +28,9 @@ __device__ __forceinline__ void product(const FewProduct& p) {
     u[e] = k < p.k ? a[k * p.a_k] : T(0.0f);
     v[e] = k < p.k ? b[k * p.b_k] : T(0.0f);
   }
+  LinearInputs<T> more = {};
+  if constexpr (LINEAR)
+    if (lane == 0) more = LinearInputs<T>(linear, result, n);
   float sum = 0;
 #pragma unroll
   for (int e = 0; e < few_terms; e++) sum = fmaf(to_float(u[e]), to_float(v[e]), sum);
@@ -37,14 +42,17 @@ __device__ __forceinline__ void product(const FewProduct& p) {
     for (int k = 4; k >= 0; k--)
       if (k < p.log2) sum += __shfl_xor_sync(0xffffffffu, sum, 1 << k);
   }
-  if (lane == 0 && own < p.results) reinterpret_cast<T*>(p.c)[own] = from_float<T>(sum);
+  if (lane > 0 || own >= p.results) return;
+  if constexpr (LINEAR) linear_store(reinterpret_cast<T*>(p.c), linear, more, sum, own, m, n);
+  else reinterpret_cast<T*>(p.c)[own] = from_float<T>(sum);
 }
 
 }  // namespace
 
-#define FEW(T)                                                                                                                  \
-  extern "C" __global__ void __launch_bounds__(128) matmul_few_##T##_lanes(const __grid_constant__ FewProduct p) { product<false, T>(p); } \
-  extern "C" __global__ void __launch_bounds__(512) matmul_few_##T##_block(const __grid_constant__ FewProduct p) { product<true, T>(p); }
+#define FEW_OF(T, NAME, THREADS, BLOCK)                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME(const __grid_constant__ FewProduct p) { product<BLOCK, false, T>(p); } \
+  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME##_linear(const __grid_constant__ FewProduct p, const __grid_constant__ LinearStore linear) { product<BLOCK, true, T>(p, linear); }
+#define FEW(T) FEW_OF(T, lanes, 128, false) FEW_OF(T, block, 512, true)
 FEW(f32)
 FEW(f16)
 FEW(bf16)

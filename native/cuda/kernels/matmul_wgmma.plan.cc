@@ -92,7 +92,7 @@ void launch_wgmma(Planner& p, const Product& product) {
   join_wgmma(p, plan, task, shares, product.c, scalar_dtype(p), turned);
 }
 
-void launch_linear(Planner& p, const Product& product, LinearKind kind, const LinearStore& store) {
+void launch_linear_wgmma(Planner& p, const Product& product, const LinearStore& store) {
   constexpr unsigned line = 64;
   constexpr const char* names[] = {"", "gelu", "residual", "heads"};
   const Operand a = left(product), b = right(product);
@@ -102,7 +102,7 @@ void launch_linear(Planner& p, const Product& product, LinearKind kind, const Li
   const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const std::string module = "matmul_linear_" + p.dtype();
-  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + names[static_cast<int>(kind)], shared);
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + names[static_cast<int>(store.kind)], shared);
   Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, plan.rows), map(b, plan.columns), product.c, task, store);
   launch.always_waits();
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));

@@ -14,7 +14,8 @@ namespace opscope::cuda {
 
 struct CompositeStep {
   PartSpec part;
-  // What a product does with its results, by buffers as in PartSpec: those of a step are the inputs of its part, `bias` and `residual`, and its outputs are `outputs`.
+  // Which kernel makes the product of a step that does more with its results, and what, by buffers as in PartSpec: those of a step are the inputs of its part, `bias` and `residual`, and its outputs are `outputs`.
+  LinearKernel kernel = LinearKernel::none;
   LinearKind kind = LinearKind::none;
   size_t bias = 0, residual = 0;
   int64_t seq = 0, width = 0, heads = 0;  // LinearKind::heads: rows of a batch; elements of a head; heads of a view
@@ -32,11 +33,15 @@ struct CompositeStep {
   }
 };
 
-// Whether the product's kernel can do more in its store: 16 bits by wgmma, operands and results whose rows start on 16 bytes.
-inline bool has_linear(const Traits& device, Dtype dtype, const ProductShape& s) {
-  if (dtype != Dtype::f16 && dtype != Dtype::bf16) return false;
-  if (s.batch != 1 || s.trans_a || !s.trans_b || s.n % 8 != 0 || s.k % 8 != 0) return false;
-  return product_choice(device, dtype, s).kernel == ProductKernel::tiles && tile_kernel(device, dtype, s) == TileKernel::wgmma;
+// The kernel that makes the product and can do more in its store: of wgmma with operands and results whose rows start on 16 bytes, in 16 bits.
+inline LinearKernel linear_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
+  if (s.batch != 1 || s.trans_a || !s.trans_b || dtype == Dtype::tf32) return LinearKernel::none;
+  const ProductKernel kernel = product_choice(device, dtype, s).kernel;
+  if (kernel == ProductKernel::few) return LinearKernel::few;
+  if (kernel != ProductKernel::tiles) return LinearKernel::none;
+  const TileKernel tile = tile_kernel(device, dtype, s);
+  if (tile == TileKernel::f32_small) return LinearKernel::f32_small;
+  return tile == TileKernel::wgmma && s.n % 8 == 0 && s.k % 8 == 0 ? LinearKernel::wgmma : LinearKernel::none;
 }
 
 inline std::vector<size_t> outputs_of(const PartSpec& part) {
@@ -63,7 +68,9 @@ inline std::optional<CompositeStep> joined_step(const Traits& device, Dtype dtyp
   if (part.op != "matmul") return {};
   const auto& m = part.dims;
   const ProductShape s{m[0], static_cast<int>(m[1]), static_cast<int>(m[2]), static_cast<int>(m[3]), m[4] != 0, m[5] != 0};
-  if (std::max({m[1], m[2], m[3]}) > int64_t{1} << 30 || !has_linear(device, dtype, s)) return {};
+  if (std::max({m[1], m[2], m[3]}) > int64_t{1} << 30) return {};
+  step.kernel = linear_kernel(device, dtype, s);
+  if (step.kernel == LinearKernel::none) return {};
   step.part.name += "+" + next.name;
   if (next.op == "add_gelu" && d.size() == 3 && d[1] == s.n && d[2] == 1) {
     step.kind = LinearKind::gelu;
@@ -78,7 +85,7 @@ inline std::optional<CompositeStep> joined_step(const Traits& device, Dtype dtyp
   if (next.op == "copy_view" && d[11] == 1) {
     const int64_t views = d[1], batch = d[4], heads = d[5], seq = d[6], width = d[7];
     const Dims thirds = {int64_t{s.m} * s.n, views, heads * width, 0, batch, heads, seq, width, seq * s.n, width, s.n, 1};
-    if (width % 8 != 0 || views * heads * width != s.n || batch * seq != s.m || d != thirds) return {};
+    if ((step.kernel == LinearKernel::wgmma && width % 8 != 0) || views * heads * width != s.n || batch * seq != s.m || d != thirds) return {};
     step.kind = LinearKind::heads;
     step.bias = next.buffers[1];
     step.seq = seq, step.width = width, step.heads = heads;

@@ -3,6 +3,9 @@
 #pragma once
 #include "../common/divide.h"
 
+// Which kernel makes a product whose store does more.
+enum class LinearKernel { none, few, f32_small, wgmma };
+
 enum class LinearKind {
   none,
   gelu,      // gelu(result + bias)
@@ -16,4 +19,5 @@ struct LinearStore {
   void* views[3];
   int seq, width, heads;  // rows of a batch; elements of a head; heads of a view
   Divide by_seq, by_width, by_heads;
+  LinearKind kind;
 };

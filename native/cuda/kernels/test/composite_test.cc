@@ -221,8 +221,10 @@ void steps() {
   expect(kinds(hopper, Dtype::f16, {8, 512, 12, 64, 4}) == "layer_norm matmul+heads scaled_dot_product_attention+tokens matmul+residual layer_norm matmul+gelu matmul+residual",
          "on Hopper biases, gelu, residuals and views of 16-bit blocks are in the stores of products and attention");
   const char* others = "layer_norm matmul copy_view scaled_dot_product_attention+tokens matmul add_residual layer_norm matmul add_gelu matmul add_residual";
-  expect(kinds(hopper, Dtype::f32, {8, 512, 12, 64, 4}) == others && kinds(ampere, Dtype::bf16, {8, 512, 12, 64, 4}) == others && kinds(hopper, Dtype::f16, {3, 127, 3, 11, 4}) == others,
+  expect(kinds(hopper, Dtype::f32, {8, 512, 12, 64, 4}) == others && kinds(ampere, Dtype::bf16, {8, 512, 12, 64, 4}) == others && kinds(hopper, Dtype::f16, {16, 127, 3, 33, 4}) == others,
          "other products have none of it in their stores");
+  const char* all = "layer_norm matmul+heads scaled_dot_product_attention+tokens matmul+residual layer_norm matmul+gelu matmul+residual";
+  expect(kinds(hopper, Dtype::f32, {3, 127, 5, 16, 2}) == all && kinds(hopper, Dtype::bf16, {2, 9, 3, 11, 3}) == all && kinds(ampere, Dtype::f32, {1, 3, 2, 5, 4}) == all, "products of few multiplications and of few tiles in f32 have all of it, whatever the length of a row");
   // A head whose rows do not start on 16 bytes is copied out of rows that do.
   expect(kinds(hopper, Dtype::f16, {3, 127, 4, 20, 4}).find("layer_norm matmul copy_view scaled_dot_product_attention+tokens matmul+residual") == 0, "heads of no whole vectors are copied");
 }
