@@ -43,7 +43,7 @@ void Planner::plan_step(const CompositeStep& step) {
   seed_ = planner.seed_;
   for (Launch& launch : planner.launches_) {
     launch.set_part(step.part.name);
-    if (launch.waits() && !launches_.empty()) launch.early(device);
+    if (launch.waits() && !launches_.empty() && weights_are_given(spec, step)) launch.early(device);
     launches_.push_back(std::move(launch));
   }
   const auto append = [](auto& to, auto& from) { to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end())); };

@@ -76,24 +76,36 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
   b += static_cast<long long>(batch) * k * n + (TRANS_B ? n0 * ldb : n0);
   // Products of a batch, too, start on 16 bytes where their rows do.
   const bool aligned_a = lda % 4 == 0, aligned_b = ldb % 4 == 0;
-  const auto load = [&](int step) {
-    if (step < steps) {
-      float* to = shared + step % STAGES * STAGE;
-      const int k0 = step * BK;
-      A::load(to, TRANS_A ? a + k0 * lda : a + k0, lda, m - m0, k - k0, aligned_a);
-      B::load(to + SIZE_A, TRANS_B ? b + k0 : b + k0 * ldb, ldb, n - n0, k - k0, aligned_b);
-    }
-    copy_commit();
+  const auto load_a = [&](int step) {
+    const int k0 = step * BK;
+    if (step < steps) A::load(shared + step % STAGES * STAGE, TRANS_A ? a + k0 * lda : a + k0, lda, m - m0, k - k0, aligned_a);
   };
+  const auto load_b = [&](int step) {
+    const int k0 = step * BK;
+    if (step < steps) B::load(shared + step % STAGES * STAGE + SIZE_A, TRANS_B ? b + k0 : b + k0 * ldb, ldb, n - n0, k - k0, aligned_b);
+  };
+  float bias = 0;
+  if constexpr (LINEAR) {
+    // Weights, which no launch before writes.
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; s++) load_b(s);
+    if (n0 + lane < n) bias = linear_bias<float>(linear, n0 + lane);
+  }
   start_early();
 #pragma unroll
-  for (int s = 0; s < STAGES - 1; s++) load(s);
+  for (int s = 0; s < STAGES - 1; s++) {
+    load_a(s);
+    if constexpr (!LINEAR) load_b(s);
+    copy_commit();
+  }
 
   float acc[TM][TN] = {};
   for (int step = 0; step < steps; step++) {
     copy_wait<STAGES - 2>();
     __syncthreads();
-    load(step + STAGES - 1);
+    load_a(step + STAGES - 1);
+    load_b(step + STAGES - 1);
+    copy_commit();
     const float* panel = shared + step % STAGES * STAGE;
     if (step * BK + warp * (BK / WARPS) >= k) continue;
 #pragma unroll
@@ -131,7 +143,7 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
     for (int w = 0; w < WARPS; w++) total += shared[w * PART + row * PITCH + lane];
     if (m0 + row >= m || n0 + lane >= n) continue;
     const long long at = static_cast<long long>(m0 + row) * n + n0 + lane;
-    if constexpr (LINEAR) linear_store(c, linear, LinearInputs<float>(linear, at, n0 + lane), total, at, m0 + row, n0 + lane);
+    if constexpr (LINEAR) linear_store(c, linear, total + bias, linear_added<float>(linear, at), at, m0 + row, n0 + lane);
     else c[at] = total;
   }
 }

@@ -21,16 +21,22 @@ __device__ __forceinline__ void product(const FewProduct& p, const LinearStore& 
   const T* a = reinterpret_cast<const T*>(p.a) + (batch - divided(batch, p.by_batches_a) * p.batches_a) * p.a_batch + m * p.a_m;
   const T* b = reinterpret_cast<const T*>(p.b) + batch * p.b_batch + n * p.b_n;
   T u[few_terms], v[few_terms];
+  float bias = 0, added = 0;
+  if constexpr (LINEAR) {
+    // Weights, which no launch before writes.
+#pragma unroll
+    for (int e = 0; e < few_terms; e++) v[e] = lane + e * step < p.k ? b[(lane + e * step) * p.b_k] : T(0.0f);
+    if (lane == 0) bias = linear_bias<T>(linear, n);
+  }
   start_early();
 #pragma unroll
   for (int e = 0; e < few_terms; e++) {
     const int k = lane + e * step;
     u[e] = k < p.k ? a[k * p.a_k] : T(0.0f);
-    v[e] = k < p.k ? b[k * p.b_k] : T(0.0f);
+    if constexpr (!LINEAR) v[e] = k < p.k ? b[k * p.b_k] : T(0.0f);
   }
-  LinearInputs<T> more = {};
   if constexpr (LINEAR)
-    if (lane == 0) more = LinearInputs<T>(linear, result, n);
+    if (lane == 0) added = linear_added<T>(linear, result);
   float sum = 0;
 #pragma unroll
   for (int e = 0; e < few_terms; e++) sum = fmaf(to_float(u[e]), to_float(v[e]), sum);
@@ -43,7 +49,7 @@ __device__ __forceinline__ void product(const FewProduct& p, const LinearStore& 
       if (k < p.log2) sum += __shfl_xor_sync(0xffffffffu, sum, 1 << k);
   }
   if (lane > 0 || own >= p.results) return;
-  if constexpr (LINEAR) linear_store(reinterpret_cast<T*>(p.c), linear, more, sum, own, m, n);
+  if constexpr (LINEAR) linear_store(reinterpret_cast<T*>(p.c), linear, sum + bias, added, own, m, n);
   else reinterpret_cast<T*>(p.c)[own] = from_float<T>(sum);
 }
 

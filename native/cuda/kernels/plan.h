@@ -54,7 +54,8 @@ class Launch {
     early_ = device.major >= 9;
     return *this;
   }
-  // Its kernel waits (common/early.cuh) before it reads or writes anything but weights of the case, so that it may start early behind any other launch.
+  // Its kernel waits (common/start_early.cuh) before it reads or writes anything but weights and biases, which the case has from the beginning (composite/steps.h), so that it may start early
+  // behind any other launch.
   Launch& always_waits() {
     waits_ = true;
     return *this;

@@ -21,11 +21,11 @@ __device__ __forceinline__ void write_normalised(const FewRows& a, const Part<BL
 template <bool BLOCK, class T>
 __device__ __forceinline__ void layer_norm(const FewRows& a) {
   const Part<BLOCK> p(a);
-  start_early();
   T x[few_each], w[few_each], b[few_each];
-  p.read(a.in[0], p.row * p.cols, x);
   p.read(a.in[1], 0, w);
   p.read(a.in[2], 0, b);
+  start_early();
+  p.read(a.in[0], p.row * p.cols, x);
   write_normalised(a, p, x, w, b);
 }
 

@@ -51,6 +51,14 @@ inline std::vector<size_t> outputs_of(const PartSpec& part) {
   return list;
 }
 
+// Whether all that a kernel may read before the launch before has ended (Launch::always_waits) is there from the beginning: weights and biases.
+inline bool weights_are_given(const CaseSpec& spec, const CompositeStep& step) {
+  const auto given = [&](size_t buffer) { return buffer < spec.tensors.size() && spec.tensors[buffer].role == Role::in; };
+  if (step.kind != LinearKind::none && !given(step.bias)) return false;
+  if (step.part.op == "matmul") return given(step.part.buffers[1]);
+  return step.part.op != "layer_norm" || (given(step.part.buffers[1]) && given(step.part.buffers[2]));
+}
+
 // The part with `next`, which reads what it makes, in its store; nothing where no kernel does both.
 inline std::optional<CompositeStep> joined_step(const Traits& device, Dtype dtype, const PartSpec& part, const PartSpec& next) {
   CompositeStep step;

@@ -3,23 +3,16 @@
 #include "../elementwise/functions.cuh"
 #include "linear.h"
 
-// What is read for the result at [row, column]: its bias, and what is added to it.
 template <class T>
-struct LinearInputs {
-  float bias = 0, added = 0;
-  LinearInputs() = default;
-  __device__ __forceinline__ LinearInputs(const LinearStore& e, long long at, int column) {
-    bias = to_float(static_cast<const T*>(e.bias)[column]);
-    added = e.kind == LinearKind::residual ? to_float(static_cast<const T*>(e.residual)[at]) : 0.0f;
-  }
-};
+__device__ __forceinline__ float linear_bias(const LinearStore& e, int column) { return to_float(static_cast<const T*>(e.bias)[column]); }
+// What is added to the result at `at` of rows.
+template <class T>
+__device__ __forceinline__ float linear_added(const LinearStore& e, long long at) { return e.kind == LinearKind::residual ? to_float(static_cast<const T*>(e.residual)[at]) : 0.0f; }
 
-// `at`: its place in c of rows of `columns`.
+// `biased`: the result and its bias. `at`: its place in c.
 template <class T>
-__device__ __forceinline__ void linear_store(T* c, const LinearStore& e, const LinearInputs<T>& in, float result, long long at, int row, int column) {
-  result += in.bias;
-  if (e.kind == LinearKind::gelu) result = gelu<T>(result);
-  else result += in.added;
+__device__ __forceinline__ void linear_store(T* c, const LinearStore& e, float biased, float added, long long at, int row, int column) {
+  const float result = e.kind == LinearKind::gelu ? gelu<T>(biased) : biased + added;
   if (e.kind != LinearKind::heads) {
     c[at] = from_float<T>(result);
     return;

@@ -100,6 +100,16 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   if (group == 0) {
     if constexpr (MANY_REGISTERS) give_registers<24>();
     if (threadIdx.x != 0) return;
+    int ahead = 0;  // stages that have their part of Y
+    if constexpr (KIND != LinearKind::none) {
+      // Y are weights, which no launch before writes.
+      const Place at = place_of(s, blockIdx.x);
+      const Steps steps = steps_of(s, at);
+      for (; ahead < S && steps.from + ahead < steps.to; ahead++) {
+        barrier_expect(full + 8 * ahead, BYTES);
+        load_operand<T, BN, TY>(base + ahead * BYTES + X_BYTES, map_y, full + 8 * ahead, at.y * BN, (steps.from + ahead) * BK, 0);
+      }
+    }
     wait_for_last();  // operands that were copied or turned first
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);
@@ -108,6 +118,12 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
       const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
       for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES, y = x + X_BYTES;
+        if constexpr (KIND != LinearKind::none) {
+          if (ahead-- > 0) {
+            load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
+            continue;
+          }
+        }
         barrier_wait(empty + 8 * stage, phase ^ 1);
         barrier_expect(bar, BYTES);
         load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
