@@ -54,7 +54,7 @@ void launch_f32(Planner& p, const Product& product) {
   const std::string module = plan.words ? "matmul_f32_words" : "matmul_f32";
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
   const auto launch = [&](const auto& left, const auto& right) {
-    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a)).always_waits();
+    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
   };
   if (plan.words) launch(a.address, b.address);
   else launch(map(a, a_rows, rows), map(b, b_rows, columns));

@@ -1,6 +1,6 @@
 // What products need beside their kernels: operands as those want them, and the sum of shares of k.
+#include "common/early.cuh"
 #include "common/mma.cuh"
-#include "common/start_early.cuh"
 #include "matmul/sizes.h"
 #include "matmul/spaced.h"
 #include "matmul/wgmma_place.cuh"
@@ -11,7 +11,7 @@ __device__ __forceinline__ void turn(const float* __restrict__ x, float* __restr
   __shared__ float tile[32][33];
   x += static_cast<long long>(blockIdx.z) * rows * cols;
   out += static_cast<long long>(blockIdx.z) * cols * pitch;
-  start_early();
+  next_may_start();
   const int lane = threadIdx.x % 32, line = threadIdx.x / 32, r0 = blockIdx.y * 32, c0 = blockIdx.x * 32;
 #pragma unroll
   for (int i = line; i < 32; i += 8)
@@ -31,7 +31,7 @@ template <bool ROUND>
 __device__ __forceinline__ void turn_wide(const float* __restrict__ x, float* __restrict__ out, int rows, int cols, int pitch) {
   constexpr int ACROSS = 16;
   __shared__ uint4 tile[64 * ACROSS];
-  start_early();
+  next_may_start();
   x += static_cast<long long>(blockIdx.z) * rows * cols;
   out += static_cast<long long>(blockIdx.z) * cols * pitch;
   const int lane = threadIdx.x % ACROSS, row = threadIdx.x / ACROSS, top = blockIdx.y * 64, left = blockIdx.x * 64;

@@ -4,7 +4,6 @@
 // order of the multiply-adds, keep wide loads in half the passes and registers out of each other's banks.
 // `a` repeats after `batches_a` products.
 #pragma once
-#include "../common/start_early.cuh"
 #include "../common/tiles.cuh"
 #include "../common/wgmma.cuh"
 
@@ -132,7 +131,6 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
   const int all = (k + BK - 1) / BK, each = (all + splits - 1) / splits, first = split * each, steps = min(each, all - first);
 
   const auto ring = operands.template ring<BM, BN, STAGES, WARPS * SLICES * 32, A_ROWS, B_ROWS>(shared, m, n, k, m0, n0, first * BK, steps, batch % batches_a, batch);
-  start_early();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) ring.fill(s);
 

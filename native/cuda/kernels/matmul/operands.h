@@ -56,7 +56,7 @@ inline void turn(Planner& p, Operand& x) {
   const CUdeviceptr out = p.workspace(x.batch * x.cols * pitch * 4);
   const bool wide = x.cols % 4 == 0;
   const int side = wide ? 64 : 32;
-  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype() + (wide ? "_wide" : "")), {ceil_div(x.cols, side), ceil_div(x.rows, side), x.batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch)).always_waits();
+  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype() + (wide ? "_wide" : "")), {ceil_div(x.cols, side), ceil_div(x.rows, side), x.batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
   x = {out, x.batch, x.cols, x.rows, pitch};
 }
 

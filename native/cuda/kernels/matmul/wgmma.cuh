@@ -140,6 +140,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   const int k_row = lane % 4;
   const uint32_t own = warp / 2 * BK * ROW + (lane >> 2 & 1) * 8, own_low = own + k_row * ROW + (FromRegisters::piece(warp, lane) ^ k_row) * 16,
                  own_high = own + (k_row + 4) * ROW + (FromRegisters::piece(warp, lane) ^ (k_row + 4)) * 16;
+  LinearBias<BN, T> biases(staging, consumer);
   for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
     const Place at = place_of(s, t);
     const Steps share = steps_of(s, at);
@@ -147,6 +148,9 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     float acc[BN / 2];
 #pragma unroll
     for (int i = 0; i < BN / 2; i++) acc[i] = 0;
+    LinearAdded<Order, KIND, BN / 32, T> added;
+    if constexpr (KIND != LinearKind::none) biases.fetch(linear, at.y * BN, s.y);
+    if (!s.joined) added.load(linear, at.x * BM + Order::row(warp, lane), s.x, at.y * BN, s.y, lane);
     int previous = -1;
     const auto free_previous = [&] {
       if (previous >= 0 && threadIdx.x % (REGISTERS ? 32 : 128) == 0) barrier_arrive(empty + 8 * previous);
@@ -189,8 +193,14 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     free_previous();
     settle(acc);
     if constexpr (KIND != LinearKind::none) {
-      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column, int lane) { linear_columns<Order, KIND, 1>(c, linear, total, at.x * BM + Order::row(w, lane), s.x, at.y * BN + column, s.y, lane); });
-      else linear_tile<Order, KIND, BN>(c, linear, acc, at.x * BM, s.x, at.y * BN, s.y);
+      const auto store_joined = [&](const float(&total)[16], int w, int column, int lane) {
+        LinearAdded<Order, KIND, 1, T> one;
+        one.load(linear, at.x * BM + Order::row(w, lane), s.x, at.y * BN + column, s.y, lane);
+        linear_columns<Order, KIND, 1>(c, linear, total, one, biases, column, at.x * BM + Order::row(w, lane), s.x, at.y * BN + column, s.y, lane);
+      };
+      turn_wait(2 + consumer, 128);  // biases
+      if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, store_joined);
+      else linear_columns<Order, KIND, BN / 32>(c, linear, acc, added, biases, 0, at.x * BM + Order::row(warp, lane), s.x, at.y * BN, s.y, lane);
     } else {
       const long long results = static_cast<long long>(s.x) * s.y;
       if (s.joined) join_tile<GROUPS, BN>(base, acc, splits, [&](const float(&total)[16], int w, int column, int lane) { store_columns<Order, TURNED>(c + at.batch * results, total, at.x * BM + Order::row(w, lane), s.x, s.x, at.y * BN + column, s.y, lane); });
