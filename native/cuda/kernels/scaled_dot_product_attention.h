@@ -1,5 +1,6 @@
 // What the kernels of attention take, the same for host and device. Which of them takes a case: attention_choice.h.
 #pragma once
+#include "common/divide.h"
 
 struct AttentionSizes {
   long long batch_heads;                     // heads of all batches
@@ -7,20 +8,21 @@ struct AttentionSizes {
   long long period;                          // queries after which the places that `causal` compares start again
   int dim, causal;
   int splits;                                // of the keys
-  int tokens_first;                          // 1: the output is [batch, queries, heads, dim]; 0: [batch, heads, queries, dim]
+  int tokens_first;                          // 1: the output is [batch, queries, heads, dim], of fewer than 2^31 rows; 0: [batch, heads, queries, dim]
+  Divide by_heads, by_queries;
 };
 
 #ifdef __CUDACC__
-// The row of the output that has the results of a query of a head of all batches.
+// The row of the output that has the results of a query of a head of all batches. Short: the code that is skipped must be fetched, too.
 __device__ __forceinline__ long long output_row(const AttentionSizes& s, long long head, long long query) {
   if (s.tokens_first == 0) return head * s.queries + query;
-  const long long batch = (head | s.heads) >> 32 ? head / s.heads : static_cast<unsigned>(head) / static_cast<unsigned>(s.heads);
+  const int batch = divided(static_cast<int>(head), s.by_heads);
   return (batch * s.queries + query) * s.heads + (head - batch * s.heads);
 }
 // The same of row `row` of [batch, heads, queries].
 __device__ __forceinline__ long long output_row(const AttentionSizes& s, long long row) {
   if (s.tokens_first == 0) return row;
-  const long long head = (row | s.queries) >> 32 ? row / s.queries : static_cast<unsigned>(row) / static_cast<unsigned>(s.queries);
+  const int head = divided(static_cast<int>(row), s.by_queries);
   return output_row(s, head, row - head * s.queries);
 }
 #endif

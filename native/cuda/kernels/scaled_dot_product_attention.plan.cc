@@ -94,6 +94,7 @@ void plan_f32(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile
 void plan_attention(Planner& p, bool tokens_first) {
   const int64_t group = p.dim(1) / p.dim(2);
   AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1, tokens_first};
+  if (tokens_first) sizes.by_heads = divide_by(sizes.heads), sizes.by_queries = divide_by(sizes.queries);
   // The queries of heads that share their keys lie together: where they are few, or all see the same keys, they share blocks as well.
   if (group > 1 && (sizes.queries < 64 || !sizes.causal)) {
     sizes.batch_heads /= group;

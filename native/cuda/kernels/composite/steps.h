@@ -69,7 +69,7 @@ inline std::optional<CompositeStep> joined_step(const Traits& device, Dtype dtyp
     const auto& a = part.dims;
     const int64_t batch = a[0], heads = a[1], queries = a[3], width = a[5];
     const Dims joined = {batch * heads * queries * width, 1, 0, 0, batch, queries, heads, width, heads * queries * width, width, queries * width, 0};
-    if (a[1] != a[2] || d != joined) return {};
+    if (a[1] != a[2] || batch * heads * queries >> 31 != 0 || d != joined) return {};
     step.tokens_first = true;
     return step;
   }
