@@ -18,34 +18,33 @@ struct Panel {
   // Rounds of a warp: 64 elements of one line, or 32 of each of two.
   static constexpr int ACROSS = KMAJOR || SIDE == 64 ? 32 : 16, DOWN = 32 / ACROSS, PARTS = KMAJOR ? KC / 64 : 1, EACH = LINES * PARTS / DOWN / WARPS;
 
+  // This thread's part of a panel on its way: two neighbouring elements of every STEP-th line, which start equally far behind a word.
+  static constexpr int STEP = WARPS / PARTS * DOWN;
+  static_assert(WARPS % PARTS == 0 && STEP % 2 == 0);
+  int line, column;
+  bool odd, pair;       // elements lie in two words; both are there
+  uint32_t w[EACH][2];  // the words that hold them
+
   // `rows`, `k`: what the operand has from this panel's first on; `pitch`: elements between lines.
-  static __device__ __forceinline__ void load(char* to, const T* from, long long pitch, int rows, int k) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int lines = KMAJOR ? rows : k, columns = KMAJOR ? k : rows;
+  __device__ __forceinline__ void load(const T* from, long long pitch, int rows, int k) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, lines = KMAJOR ? rows : k, columns = KMAJOR ? k : rows;
+    line = warp / PARTS * DOWN + lane / ACROSS, column = warp % PARTS * 64 + lane % ACROSS * 2;
+    const unsigned long long at = reinterpret_cast<unsigned long long>(from + line * pitch + column);
+    const uint32_t* words = reinterpret_cast<const uint32_t*>(at & ~3ull);
+    odd = at & 2, pair = column + 1 < columns;
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      uint32_t w[EACH / 2][2];
-      const auto line_of = [&](int i) { return (i * WARPS + warp) / PARTS * DOWN + lane / ACROSS; };
-      const auto column_of = [&](int i) { return (i * WARPS + warp) % PARTS * 64 + lane % ACROSS * 2; };
-      // The words that hold two neighbours: one, or two where rows start in the middle of a word.
+    for (int i = 0; i < EACH; i++, words += STEP / 2 * pitch) {
+      const bool there = line + i * STEP < lines && column < columns;
+      w[i][0] = there ? words[0] : 0;
+      w[i][1] = there && odd && pair ? words[1] : 0;
+    }
+  }
+  __device__ __forceinline__ void store(char* to) const {
+    to += line * PITCH + column * 2;
 #pragma unroll
-      for (int j = 0; j < EACH / 2; j++) {
-        const int i = half * (EACH / 2) + j, line = line_of(i), column = column_of(i);
-        w[j][0] = w[j][1] = 0;
-        if (line >= lines || column >= columns) continue;
-        const unsigned long long at = reinterpret_cast<unsigned long long>(from + line * pitch + column);
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(at & ~3ull);
-        w[j][0] = words[0];
-        if ((at & 2) && column + 1 < columns) w[j][1] = words[1];
-      }
-#pragma unroll
-      for (int j = 0; j < EACH / 2; j++) {
-        const int i = half * (EACH / 2) + j, line = line_of(i), column = column_of(i);
-        const bool odd = reinterpret_cast<unsigned long long>(from + line * pitch + column) & 2;
-        uint32_t pair = odd ? __funnelshift_r(w[j][0], w[j][1], 16) : w[j][0];
-        if (column + 1 >= columns) pair &= 0xffff;
-        *reinterpret_cast<uint32_t*>(to + line * PITCH + column * 2) = pair;
-      }
+    for (int i = 0; i < EACH; i++) {
+      const uint32_t elements = odd ? __funnelshift_r(w[i][0], w[i][1], 16) : w[i][0];
+      *reinterpret_cast<uint32_t*>(to + i * STEP * PITCH) = pair ? elements : elements & 0xffff;
     }
   }
 
@@ -74,10 +73,16 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
   b += static_cast<long long>(batch) * k * n;
   float sums[2][4][4] = {};
   const int stages = (k + KC - 1) / KC, each = (stages + splits - 1) / splits, first = split * each * KC, end = min(k, first + each * KC);
+  const long long pitch_a = TRANS_A ? m : k, pitch_b = TRANS_B ? k : n;
   for (int k0 = first; k0 < end; k0 += KC) {
     if (k0 > first) __syncthreads();
-    A::load(shared, TRANS_A ? a + static_cast<long long>(k0) * m + m0 : a + static_cast<long long>(m0) * k + k0, TRANS_A ? m : k, m - m0, k - k0);
-    B::load(shared + A::BYTES, TRANS_B ? b + static_cast<long long>(n0) * k + k0 : b + static_cast<long long>(k0) * n + n0, TRANS_B ? k : n, n - n0, k - k0);
+    // Both operands are on their way together.
+    A panel_a;
+    B panel_b;
+    panel_a.load(TRANS_A ? a + k0 * pitch_a + m0 : a + m0 * pitch_a + k0, pitch_a, m - m0, k - k0);
+    panel_b.load(TRANS_B ? b + n0 * pitch_b + k0 : b + k0 * pitch_b + n0, pitch_b, n - n0, k - k0);
+    panel_a.store(shared);
+    panel_b.store(shared + A::BYTES);
     __syncthreads();
 #pragma unroll
     for (int step = slice; step < KC / 16; step += SLICES) {
