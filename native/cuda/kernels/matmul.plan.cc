@@ -136,6 +136,7 @@ void launch_matmul(Planner& p, const Product& product) {
     case ProductKernel::short_f32: return launch_short_f32(p, product);
     case ProductKernel::stream: return launch_stream(p, product, choice.stream);
     case ProductKernel::slim: return launch_slim(p, product, choice.slim);
+    case ProductKernel::narrow_split: return launch_narrow_split(p, product, choice.narrow_split);
     case ProductKernel::narrow: return launch_narrow(p, product, choice.narrow);
     case ProductKernel::skinny: return launch_skinny(p, product);
     case ProductKernel::shallow: return launch_shallow(p, product);

@@ -1,7 +1,8 @@
-// Launches of a long matrix and a few vectors: matmul_narrow, matmul_skinny, matmul_deep, matmul_slim_f32 and matmul_stream (matmul.plan.cc says which when).
+// Launches of a long matrix and a few vectors: matmul_narrow, matmul_narrow_split, matmul_skinny, matmul_deep, matmul_slim_f32 and matmul_stream (matmul.plan.cc says which when).
 #include "matmul/deep.h"
 #include "matmul/launch.h"
 #include "matmul/narrow.h"
+#include "matmul/narrow_split.h"
 #include "matmul/skinny.h"
 #include "matmul/stream.h"
 #include "matmul/stream_task.h"
@@ -49,6 +50,12 @@ void launch_narrow(Planner& p, const Product& product, const NarrowPlan& plan) {
   const CUfunction f = p.kernel_in("matmul_narrow", (rows ? "matmul_narrow_rows_" : "matmul_narrow_columns_") + skinny_name(p, plan.sides), shared);
   if (rows) p.launch(f, {plan.tiles * s.batch}, narrow_row_threads, shared, a, plan.tile_at, plan.sums_at);
   else p.launch(f, {plan.tiles * s.batch}, narrow_column_threads, shared, a, plan.sums_at);
+}
+
+void launch_narrow_split(Planner& p, const Product& product, const NarrowSplitPlan& plan) {
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUfunction f = p.kernel_in("matmul_narrow_split", "matmul_narrow_split_" + scalar_dtype(p) + "_" + std::to_string(plan.vectors), shared);
+  p.launch(f, {plan.blocks}, static_cast<unsigned>(plan.threads), shared, skinny_arguments(product, plan.sides), plan.task);
 }
 
 void launch_skinny(Planner& p, const Product& product) {

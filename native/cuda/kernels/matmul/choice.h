@@ -9,6 +9,7 @@
 #include "few.h"
 #include "long.h"
 #include "narrow.h"
+#include "narrow_split.h"
 #include "shallow.h"
 #include "shifted.h"
 #include "short.h"
@@ -26,6 +27,7 @@ enum class ProductKernel {
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
+  narrow_split,  // matmul_narrow_split: m or n of 5 to 32, a short k, and few columns of a matrix whose k is not contiguous
   slim,       // matmul_slim_f32: f32 with m or n of up to 64
   narrow,     // matmul_narrow: m or n of a few elements and a short k
   skinny,     // matmul_skinny: m or n of a few elements
@@ -54,6 +56,7 @@ struct ProductChoice {
   FewLaunch few = {};
   DeepPlan deep = {};
   StreamPlan stream = {};
+  NarrowSplitPlan narrow_split = {};
   SlimPlan slim = {};
   NarrowPlan narrow = {};
   LongPlan long_side = {};
@@ -85,6 +88,8 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
+  c.narrow_split = narrow_split_plan(device.sm_count, bytes, s);
+  if (c.narrow_split.vectors > 0) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
   if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);

@@ -3,6 +3,7 @@
 #include "../plan.h"
 #include "deep.h"
 #include "narrow.h"
+#include "narrow_split.h"
 #include "operands.h"
 #include "slim.h"
 #include "stream.h"
@@ -19,6 +20,7 @@ inline std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype
 
 // A long matrix and a few vectors (matmul_skinny.plan.cc).
 void launch_narrow(Planner& p, const Product& product, const NarrowPlan& plan);
+void launch_narrow_split(Planner& p, const Product& product, const NarrowSplitPlan& plan);
 void launch_skinny(Planner& p, const Product& product);
 void launch_deep(Planner& p, const Product& product, const DeepPlan& plan);
 void launch_slim(Planner& p, const Product& product, const SlimPlan& plan);
