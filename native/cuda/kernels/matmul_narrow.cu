@@ -15,10 +15,20 @@ namespace {
 template <int S, int THREADS, class T>
 __device__ __forceinline__ void load_few(float* few, const T* vectors, const SkinnyArguments& a) {
   const int k = static_cast<int>(a.k);
-  for (int e = threadIdx.x; e < S * k; e += THREADS) {
-    // Neighbouring threads read what lies together.
-    const int s = a.vectors_k == 1 ? e / k : e % S, l = a.vectors_k == 1 ? e - s * k : e / S;
-    few[l * S + s] = s < a.few ? to_float(vectors[l * a.vectors_k + s * a.vectors_few]) : 0.0f;
+  constexpr int AHEAD = 4;  // loads of a thread on their way
+  for (int first = threadIdx.x; first < S * k; first += THREADS * AHEAD) {
+    float v[AHEAD];
+    int to[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++) {
+      // Neighbouring threads read what lies together.
+      const int e = first + i * THREADS, s = a.vectors_k == 1 ? e / k : e % S, l = a.vectors_k == 1 ? e - s * k : e / S;
+      to[i] = e < S * k ? l * S + s : -1;
+      v[i] = to[i] >= 0 && s < a.few ? to_float(vectors[l * a.vectors_k + s * a.vectors_few]) : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+      if (to[i] >= 0) few[to[i]] = v[i];
   }
 }
 

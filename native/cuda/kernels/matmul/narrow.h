@@ -36,7 +36,8 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t elemen
   const auto blocks = [&] { return up(length, threads / parts * lanes) * s.batch; };
   // Blocks of long sums are smaller, so that those of the last round take less time.
   while (threads / parts > 32 && (blocks() < 2 * int64_t{sm_count} || (blocks() < 12 * int64_t{sm_count} && s.k >= 32 * parts))) parts *= 2;
-  if (rows && !p.sides.wide && s.k > short_k / 2) return p;
+  // Of a few vectors matmul_skinny reads rows off 16 bytes as fast.
+  if (rows && !p.sides.wide && few <= 4 && s.k > short_k / 2) return p;
   if (s.k > (rows || blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
   const int across = threads / parts;
   p.tiles = up(length, across * lanes);
