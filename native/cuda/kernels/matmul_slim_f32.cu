@@ -23,14 +23,16 @@ struct Panel {
 
   template <int WORDS, bool WHOLE>
   __device__ __forceinline__ void copy(float* to, long long first, int count) const {
-    constexpr int ACROSS = (K ? STEP : ROWS) / WORDS, PIECES = ROWS * STEP / WORDS;
+    // Threads beyond the last row, or the last one of a round, copy nothing.
+    constexpr int SPAN = K ? STEP : opscope::cuda::slim_span(ROWS), ACROSS = SPAN / WORDS, DOWN = THREADS / ACROSS, LINES = K ? ROWS : STEP;
     const int mine = static_cast<int>(threadIdx.x) % ACROSS * WORDS, line0 = static_cast<int>(threadIdx.x) / ACROSS;
-    constexpr int DOWN = THREADS / ACROSS;
+    if (!K && SPAN > ROWS && mine >= ROWS) return;
     const float* source = from + (K ? line0 * pitch + first + mine : (first + line0) * pitch + mine);
     const uint32_t at = shared_address(to + line0 * PITCH + mine);
 #pragma unroll 8
-    for (int i = 0; i < PIECES / THREADS; i++, source += DOWN * pitch) {
+    for (int i = 0; i < (LINES + DOWN - 1) / DOWN; i++, source += DOWN * pitch) {
       const int line = line0 + i * DOWN;
+      if (LINES % DOWN != 0 && line >= LINES) break;
       const bool there = WHOLE || (K ? line < rows && mine < count : line < count && mine < rows);
       const float* piece = there ? source : from;
       if constexpr (WORDS == 4) copy_async_16(at + i * DOWN * PITCH * 4, piece, there ? 16 : 0);
@@ -47,9 +49,9 @@ struct Panel {
   }
 };
 
-// Of T elements that a thread of group g, of G, has.
-template <bool K, int G>
-__device__ __forceinline__ int row_of(int g, int i) { return K ? g + G * i : (g + G * (i / 4)) * 4 + i % 4; }
+// Of T elements that a thread of group g, of G, has: vectors of four where rows are contiguous, and single ones behind them.
+template <bool K, int T, int G>
+__device__ __forceinline__ int row_of(int g, int i) { return K || i >= T / 4 * 4 ? g + G * i : (g + G * (i / 4)) * 4 + i % 4; }
 
 // Four of k.
 template <int ROWS, bool K, int T, int G>
@@ -57,24 +59,27 @@ __device__ __forceinline__ void read(float (&v)[T][4], const float* panel, int g
   if constexpr (K) {
 #pragma unroll
     for (int i = 0; i < T; i++) {
-      const float4 w = *reinterpret_cast<const float4*>(panel + row_of<K, G>(g, i) * (STEP + 4) + k);
+      const float4 w = *reinterpret_cast<const float4*>(panel + row_of<K, T, G>(g, i) * (STEP + 4) + k);
       v[i][0] = w.x, v[i][1] = w.y, v[i][2] = w.z, v[i][3] = w.w;
     }
   } else {
 #pragma unroll
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 4; c++) {
 #pragma unroll
-      for (int i = 0; i < T; i += 4) {
-        const float4 w = *reinterpret_cast<const float4*>(panel + (k + c) * ROWS + row_of<K, G>(g, i));
+      for (int i = 0; i < T / 4 * 4; i += 4) {
+        const float4 w = *reinterpret_cast<const float4*>(panel + (k + c) * ROWS + row_of<K, T, G>(g, i));
         v[i][c] = w.x, v[i + 1][c] = w.y, v[i + 2][c] = w.z, v[i + 3][c] = w.w;
       }
+#pragma unroll
+      for (int i = T / 4 * 4; i < T; i++) v[i][c] = panel[(k + c) * ROWS + row_of<K, T, G>(g, i)];
+    }
   }
 }
 
 template <int FEW, bool FEW_K, bool LONG_K>
 __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask& t) {
   // Results of a thread, and groups of threads, along both sides.
-  constexpr int X = FEW == 64 ? 8 : 4, Y = FEW == 16 ? 4 : 8, GX = FEW / X, GY = TILE / Y;
+  constexpr int X = FEW == 16 ? 4 : FEW / 8, Y = FEW == 16 ? 4 : 8, GX = FEW / X, GY = TILE / Y;
   extern __shared__ __align__(16) float shared[];
   using Few = Panel<FEW, FEW_K>;
   using Long = Panel<TILE, LONG_K>;
@@ -127,7 +132,7 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask
 #pragma unroll
   for (int j = 0; j < Y; j++)
 #pragma unroll
-    for (int i = 0; i < X; i++) shared[row_of<LONG_K, GY>(gy, j) * PITCH + row_of<FEW_K, GX>(gx, i)] = sum[j][i];
+    for (int i = 0; i < X; i++) shared[row_of<LONG_K, Y, GY>(gy, j) * PITCH + row_of<FEW_K, X, GX>(gx, i)] = sum[j][i];
   __syncthreads();
   const int batches = static_cast<int>(gridDim.x / a.tiles);
   float* out = gridDim.y == 1 ? reinterpret_cast<float*>(a.out) + batch * a.out_batch : reinterpret_cast<float*>(a.shares) + (static_cast<long long>(blockIdx.y) * batches + batch) * a.out_batch;
@@ -152,5 +157,8 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask
   extern "C" __global__ void __launch_bounds__(THREADS, FEW == 64 ? 2 : 3) matmul_slim_f32_##FEW##_##NAME(const SkinnyArguments a, const SlimTask t) { product<FEW, FEW_K, LONG_K>(a, t); }
 #define LAYOUTS(FEW) KERNEL(FEW, nn, true, true) KERNEL(FEW, nt, true, false) KERNEL(FEW, tn, false, true) KERNEL(FEW, tt, false, false)
 LAYOUTS(16)
+LAYOUTS(24)
 LAYOUTS(32)
+LAYOUTS(40)
+LAYOUTS(48)
 LAYOUTS(64)

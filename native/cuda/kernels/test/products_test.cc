@@ -157,7 +157,7 @@ bool slim() {
               const SlimPlan p = slim_plan(132, shared_bytes, s);
               if (p.few == 0) continue;
               met = true;
-              right = right && (p.few == 16 || p.few == 32 || p.few == 64) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
+              right = right && (p.few == 16 || p.few == 64 || (p.few % 8 == 0 && p.few > 16 && p.few <= 48)) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
               right = right && p.sides.tiles * slim_tile >= length && (p.sides.tiles - 1) * slim_tile < length && p.few_k == (columns ? s.trans_b : !s.trans_a);
               right = right && (p.task.wide_few == 0 || (p.few_k ? k : few) % 4 == 0) && (p.task.wide_long == 0 || (p.sides.k_contiguous ? k : length) % 4 == 0);
               // Results lie where stages were.
