@@ -18,8 +18,8 @@ struct DeepPlan {
 
 // Where it was faster than other kernels on an H200 (NOTES.md). `streams`: whether matmul_stream takes the product; `reads`: what threads read from shared memory for each byte of the operands.
 inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguous, bool streams, int few, int length, double reads, const ProductShape& s) {
-  constexpr int least_k = 1024, very_long_k = 1 << 18;
-  if (s.k < least_k || (streams && (length > 64 || s.k < very_long_k))) return false;
+  constexpr int least_k = 1024, very_long_k = 1 << 18, most_streamed = 64, most_prepared = 128;  // of the long side; where matmul_stream has the short one turned by a launch before
+  if (s.k < least_k || (streams && (length > (element_bytes == 4 && few > 8 ? most_prepared : most_streamed) || s.k < very_long_k))) return false;
   if (k_contiguous) {
     // matmul_skinny reads whole rows as fast, where it has enough of them.
     constexpr int vector_k = 40'000, few_k = 20'000, many_k = 8192;
