@@ -1,4 +1,4 @@
-// matmul where m or n is 5 to 32, k is short and not contiguous in the long matrix, and the matrix is small (matmul/narrow_split.h says when). A warp has 32 columns of the long matrix, a group of the
+// matmul where m or n is 5 to 64, k is short and not contiguous in the long matrix, and the matrix is small (matmul/narrow_split.h says when). A warp has 32 columns of the long matrix, a group of the
 // short side and a part of k: all that a thread loads is on its way together, and no thread has more than 8 sums. Parts of k are added up in order, by all threads.
 //   matmul_narrow_split_<t>_<S>   S: of the short side in a warp
 // How to build and run: scripts/gpu/kernels.sh.
@@ -11,27 +11,22 @@ namespace {
 using opscope::cuda::NarrowSplitTask;
 constexpr int COLUMNS = opscope::cuda::narrow_split_columns, AHEAD = opscope::cuda::narrow_split_ahead, SUMS_PITCH = COLUMNS + 1;
 
-// The short side of a product, [k][width] in f32 and `pitch` between them, zero behind its end.
+// The short side of a product, [k] and [few] with `pitch` between them, in f32. In memory it is one run, of which all threads have their share on its way.
 template <class T>
-__device__ __forceinline__ void load_few(float* few, const T* vectors, const SkinnyArguments& a, int width, int pitch) {
-  constexpr int EACH = 4;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, k = static_cast<int>(a.k);
+__device__ __forceinline__ void load_few(float* few, const T* vectors, const SkinnyArguments& a, int pitch) {
+  constexpr int EACH = 8;
   const bool along_k = a.vectors_k == 1;
-  // A warp reads neighbours: 32 of k of one vector, or all vectors at one of k.
-  const int chunks = along_k ? (k + 31) / 32 : 1, lines = along_k ? width * chunks : k;
-  for (int first = warp; first < lines; first += warps * EACH) {
-    float v[EACH];
-    int to[EACH];
+  const int k = static_cast<int>(a.k), size = k * a.few, line = along_k ? k : a.few;
+  const float inverse = 1.0f / static_cast<float>(line);  // sizes are far below what its rounding would show in
+  for (int first = threadIdx.x; first < size; first += blockDim.x * EACH) {
+    T v[EACH];
+#pragma unroll
+    for (int i = 0; i < EACH; i++) v[i] = vectors[min(first + i * static_cast<int>(blockDim.x), size - 1)];
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-      const int line = first + i * warps, s = along_k ? line / chunks : lane, l = along_k ? (line - s * chunks) * 32 + lane : line;
-      const bool inside = line < lines && s < width && l < k;
-      to[i] = inside ? l * pitch + s : -1;
-      v[i] = inside && s < a.few ? to_float(vectors[l * a.vectors_k + s * a.vectors_few]) : 0.0f;
+      const int e = first + i * static_cast<int>(blockDim.x), high = static_cast<int>((static_cast<float>(e) + 0.5f) * inverse), low = e - high * line;
+      if (e < size) few[along_k ? low * pitch + high : high * pitch + low] = to_float(v[i]);
     }
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-      if (to[i] >= 0) few[to[i]] = v[i];
   }
 }
 
@@ -43,18 +38,19 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const NarrowSp
   const long long first = static_cast<long long>(static_cast<int>(blockIdx.x) - batch * t.tiles) * COLUMNS;
   const int count = static_cast<int>(min(static_cast<long long>(COLUMNS), a.length - first)), k = static_cast<int>(a.k);
   const int each = (k + t.parts - 1) / t.parts, begin = min(k, part * each), end = min(k, begin + each);
-  const T* matrix = reinterpret_cast<const T*>(a.matrix) + batch * a.matrix_batch + first + min(lane, count - 1);
+  const T* matrix = reinterpret_cast<const T*>(a.matrix) + batch * a.matrix_batch + first + min(lane, count - 1) + begin * a.length;
   T x[AHEAD];
   const auto load = [&](int l0) {
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
       if (l0 + u >= end) break;
-      x[u] = matrix[(l0 + u) * a.length];
+      x[u] = *matrix;
+      matrix += a.length;
     }
   };
   // The matrix first: its way is the longest.
   load(begin);
-  load_few(shared, reinterpret_cast<const T*>(a.vectors) + batch * a.vectors_batch, a, width, pitch);
+  load_few(shared, reinterpret_cast<const T*>(a.vectors) + batch * a.vectors_batch, a, pitch);
   __syncthreads();
   float sum[S] = {};
   for (int l0 = begin; l0 < end; l0 += AHEAD) {

@@ -1,4 +1,4 @@
-// matmul of f32 where m or n is at most 64, whatever the alignment of rows (matmul/slim.h says when): tiles as wide as the short side, where those of square products would be empty for the most
+// matmul of f32 where m or n is at most 72, whatever the alignment of rows (matmul/slim.h says when): tiles as wide as the short side, where those of square products would be empty for the most
 // part. A block copies 128 of the long side and all of the short one to shared memory, 32 of k at a time, two stages ahead, by words where rows do not start on 16 bytes. Sums in the order of k; k
 // may be split over blocks.
 //   matmul_slim_f32_<few>_<n|t><n|t>   of the short and the long side: k is contiguous (n) or not (t)
@@ -154,7 +154,7 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask
 }  // namespace
 
 #define KERNEL(FEW, NAME, FEW_K, LONG_K) \
-  extern "C" __global__ void __launch_bounds__(THREADS, FEW == 64 ? 2 : 3) matmul_slim_f32_##FEW##_##NAME(const SkinnyArguments a, const SlimTask t) { product<FEW, FEW_K, LONG_K>(a, t); }
+  extern "C" __global__ void __launch_bounds__(THREADS, FEW >= 64 ? 2 : 3) matmul_slim_f32_##FEW##_##NAME(const SkinnyArguments a, const SlimTask t) { product<FEW, FEW_K, LONG_K>(a, t); }
 #define LAYOUTS(FEW) KERNEL(FEW, nn, true, true) KERNEL(FEW, nt, true, false) KERNEL(FEW, tn, false, true) KERNEL(FEW, tt, false, false)
 LAYOUTS(16)
 LAYOUTS(24)
@@ -162,3 +162,4 @@ LAYOUTS(32)
 LAYOUTS(40)
 LAYOUTS(48)
 LAYOUTS(64)
+LAYOUTS(72)

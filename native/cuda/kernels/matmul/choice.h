@@ -27,8 +27,8 @@ enum class ProductKernel {
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
-  narrow_split,  // matmul_narrow_split: m or n of 5 to 32, a short k, and few columns of a matrix whose k is not contiguous
-  slim,       // matmul_slim_f32: f32 with m or n of up to 64
+  narrow_split,  // matmul_narrow_split: m or n of 5 to 64, a short k, and few columns of a matrix whose k is not contiguous
+  slim,       // matmul_slim_f32: f32 with m or n of up to 72
   narrow,     // matmul_narrow: m or n of a few elements and a short k
   skinny,     // matmul_skinny: m or n of a few elements
   shallow,    // matmul_shallow: f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
@@ -44,7 +44,7 @@ enum class TileKernel {
   f32_small,  // matmul_f32_small: f32 of a few tiles
   simt,       // matmul_simt: other f32
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
-  middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, in blocks of 64 x 64 results
+  middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, or up to 128 of k and few blocks, in blocks of 64 x 64 results
   small,      // the same of a few tiles and a short k, in blocks of 32 x 32
   wgmma,      // matmul_wgmma_<dtype>: f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is large enough to pay for it
   mma,        // matmul_mma: other f16, bf16, tf32
@@ -88,7 +88,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
-  c.narrow_split = narrow_split_plan(device.sm_count, bytes, s);
+  c.narrow_split = narrow_split_plan(device.sm_count, shared, bytes, s);
   if (c.narrow_split.vectors > 0) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
@@ -116,6 +116,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;
+  if (dtype != Dtype::tf32 && is_middle_at_once(device.sm_count, s)) return TileKernel::middle;
   return has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32) ? TileKernel::wgmma : TileKernel::mma;
 }
 

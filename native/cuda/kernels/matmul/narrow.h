@@ -36,8 +36,11 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t elemen
   const auto blocks = [&] { return up(length, threads / parts * lanes) * s.batch; };
   // Blocks of long sums are smaller, so that those of the last round take less time.
   while (threads / parts > 32 && (blocks() < 2 * int64_t{sm_count} || (blocks() < 12 * int64_t{sm_count} && s.k >= 32 * parts))) parts *= 2;
-  // Of a few vectors matmul_skinny reads rows off 16 bytes as fast.
-  if (rows && !p.sides.wide && few <= 4 && s.k > short_k / 2) return p;
+  // Of up to 4 vectors matmul_skinny reads longer rows off 16 bytes as fast, of more than 8 tensor cores and, in f32, matmul_slim_f32.
+  constexpr int least_long = 5, most_long = 8;
+  constexpr double slim_products = 1.2e7;
+  const bool long_rows = few >= least_long && (few <= most_long || (element_bytes == 4 && few <= most_vectors && static_cast<double>(s.batch) * s.m * s.n * s.k < slim_products));
+  if (rows && !p.sides.wide && s.k > short_k / 2 && !long_rows) return p;
   if (s.k > (rows || blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
   const int across = threads / parts;
   p.tiles = up(length, across * lanes);

@@ -13,29 +13,30 @@ struct NarrowSplitPlan {
   int threads = 0, shared = 0;
 };
 
-inline NarrowSplitPlan narrow_split_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
-  constexpr int least_few = 5, most_few = 32, least_k = 9, most_k = 512, most_warps = 32, warps_of_sm = 64;
+inline NarrowSplitPlan narrow_split_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
+  constexpr int least_few = 5, some = 32, most_few = 64, least_k = 9, most_k = 512, most_k_of_many = 128, warps_of_sm = 32, most_rounds = 3;  // of warps that registers leave room for; of loads of a thread
   constexpr int64_t least_length = 1024;
   NarrowSplitPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
-  if (p.sides.k_contiguous || few < least_few || few > most_few || s.k < least_k || s.k > most_k || length * s.batch < least_length) return p;
+  if (p.sides.k_contiguous || few < least_few || few > most_few || s.k < least_k || s.k > (few > some ? most_k_of_many : most_k) || length * s.batch < least_length) return p;
   // Tensor cores take operands as they lie where rows start on 16 bytes.
   if (element_bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return p;
   NarrowSplitTask& t = p.task;
   t.tiles = static_cast<int>(up(length, narrow_split_columns));
   p.blocks = t.tiles * s.batch;
-  t.groups = few <= 8 ? 1 : few <= 16 ? 2 : 4;
-  const int64_t slots = int64_t{sm_count} * warps_of_sm;
-  if (p.blocks * t.groups > slots) return p;
+  t.groups = static_cast<int>(up(few, 8));
+  // All blocks are there from the beginning.
+  const int64_t warps = warps_of_sm / up(p.blocks, sm_count);
   const int vectors = few <= t.groups * 6 ? 6 : 8;
-  t.parts = static_cast<int>(std::min({up(s.k, narrow_split_ahead), int64_t{most_warps / t.groups}, slots / (p.blocks * t.groups)}));
+  t.parts = static_cast<int>(std::min(up(s.k, narrow_split_ahead), warps / t.groups));
+  if (t.parts == 0 || up(s.k, t.parts) > most_rounds * narrow_split_ahead) return p;
   const int width = t.groups * vectors;
   t.sums_at = s.k * narrow_split_pitch(width, vectors);
   const bool staged = t.parts > 1 || s.n < s.m;
   p.shared = (t.sums_at + (staged ? t.parts * width * (narrow_split_columns + 1) : 0)) * 4;
   p.threads = t.groups * t.parts * 32;
-  p.vectors = vectors;
+  if (p.shared <= shared_bytes) p.vectors = vectors;
   return p;
 }
 

@@ -1,4 +1,4 @@
-// f32 with one side of up to 64 (matmul_slim_f32.cu). Pure; see products_test.cc.
+// f32 with one side of up to 72 (matmul_slim_f32.cu). Pure; see products_test.cc.
 #pragma once
 #include "shape.h"
 #include "slim_task.h"
@@ -7,7 +7,7 @@ namespace opscope::cuda {
 
 struct SlimPlan {
   SkinnyPlan sides;         // but for shares
-  int few = 0;              // of a tile, as kernels are built: 16, 24, 32, 40, 48 or 64; none where other kernels are faster
+  int few = 0;              // of a tile, as kernels are built: 16, 24, 32, 40, 48, 64 or 72; none where other kernels are faster
   bool few_k = false;       // k is contiguous in the short side
   SlimTask task = {};
   int64_t share = 0, splits = 1;  // of k
@@ -17,12 +17,12 @@ struct SlimPlan {
 constexpr int slim_before_narrow = 32;
 
 inline SlimPlan slim_plan(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_few = 5, most_few = 64, least_length = 129, least_k = 16, reserved = 1 << 10;
+  constexpr int least_few = 5, most_few = 72, least_length = 129, least_k = 16, reserved = 1 << 10;
   SlimPlan p = {skinny_plan(sm_count, 4, s)};
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
-  const double least_products = few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
+  const double least_products = few > 64 && s.k <= 256 ? 1e8 : few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
   if (few < least_few || few > most_few || length < least_length || s.k < least_k || static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return p;
-  p.few = few <= 16 ? 16 : few <= 48 ? static_cast<int>(up(few, 8)) * 8 : 64;
+  p.few = few <= 16 ? 16 : few <= 48 ? static_cast<int>(up(few, 8)) * 8 : few <= 64 ? 64 : 72;
   p.few_k = p.sides.columns_are_few ? s.trans_b : !s.trans_a;
   p.task.wide_few = (p.few_k ? s.k : few) % 4 == 0, p.task.wide_long = (p.sides.k_contiguous ? s.k : length) % 4 == 0;
   p.sides.tile = slim_tile, p.sides.tiles = up(length, slim_tile);

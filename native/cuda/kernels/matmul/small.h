@@ -7,16 +7,22 @@ namespace opscope::cuda {
 
 // Rows that start on 16 bytes are faster by tiles of the copy engine, others too once copied, unless the product is small, or a large operand is used by one block only: an `a` that repeats over the batch is not.
 inline bool is_small(int sm_count, const ProductShape& s) {
+  constexpr int most_k = small_stage<small_tile>, most_k_of_copies = 320;  // where one operand would be copied, and where both
   const int64_t blocks = s.batch * up(s.m, small_tile) * up(s.n, small_tile);
   const bool a_aligned = rows_aligned_a(s, 2), b_aligned = rows_aligned_b(s, 2);
   const bool once = (!a_aligned && s.n <= small_tile && s.batch_a == s.batch) || (!b_aligned && s.m <= small_tile);
-  return !(a_aligned && b_aligned) && (blocks <= sm_count ? s.k <= small_stage<small_tile> : once && blocks >= 2 * sm_count);
+  return !(a_aligned && b_aligned) && (blocks <= sm_count ? s.k <= (a_aligned || b_aligned ? most_k : most_k_of_copies) : once && blocks >= 2 * sm_count);
 }
 
 // Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:
 // mma.sync with the rows as they lie takes longer.
 inline bool is_middle(int sm_count, const ProductShape& s) {
   return !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && !wgmma_pays(s, false) && s.batch * up(s.m, middle_tile) * up(s.n, middle_tile) * 4 >= sm_count;
+}
+
+// The same where all of k is one stage and the blocks are there together: a copy before the product takes longer than they do.
+inline bool is_middle_at_once(int sm_count, const ProductShape& s) {
+  return !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && s.k <= small_stage<middle_tile> && s.batch * up(s.m, middle_tile) * up(s.n, middle_tile) <= 2 * sm_count;
 }
 
 // Shares of k by larger blocks, of which two fit on a multiprocessor.

@@ -2,6 +2,7 @@
 #include "kernels/common/divide.h"
 #include "kernels/convolution/few.h"
 #include "kernels/matmul/few.h"
+#include "kernels/matmul/narrow_split.h"
 #include "kernels/pooling/few.h"
 #include "kernels/reduction/few.h"
 #include "kernels/rows/few.h"
@@ -75,6 +76,31 @@ void few_products() {
   expect(convolutions, "lanes of a warp have the outputs of a convolution of few multiplications");
 }
 
+// Warps of a block cover the short side and k, and shared memory holds the short side and the sums of parts.
+void shared_sides() {
+  bool covered = true, met = false;
+  for (const int few : {4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 24, 25, 32, 33, 64, 65})
+    for (const int length : {1023, 1024, 1025, 8193, 16'385, 100'003})
+      for (const int k : {8, 9, 16, 17, 64, 231, 512, 513})
+        for (const int64_t bytes : {2, 4})
+          for (const int layout : {0, 1, 2, 3})
+            for (const bool columns : {false, true}) {
+              const ProductShape s = {3, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+              const NarrowSplitPlan p = narrow_split_plan(132, 227 << 10, bytes, s);
+              if (p.vectors == 0) continue;
+              met = true;
+              const NarrowSplitTask& t = p.task;
+              const int width = t.groups * p.vectors, sums = t.parts * width * (narrow_split_columns + 1);
+              covered = covered && width >= few && (t.groups - 1) * p.vectors < few && p.vectors % 2 == 0 && t.parts <= k && p.threads == t.groups * t.parts * 32 && p.threads <= 1024;
+              covered = covered && t.tiles * narrow_split_columns >= length && (t.tiles - 1) * narrow_split_columns < length && p.blocks == 3 * t.tiles && !p.sides.k_contiguous;
+              covered = covered && t.sums_at % 2 == 0 && p.shared >= (k * narrow_split_pitch(width, p.vectors) + (t.parts > 1 || columns ? sums : 0)) * 4;
+            }
+  expect(met && covered, "warps that share a short side cover it and k");
+  expect(narrow_split_plan(132, 227 << 10, 4, {1, 31, 16'385, 16, true, false}).vectors == 8 && narrow_split_plan(132, 227 << 10, 2, {1, 17, 8193, 17, true, false}).vectors == 6 && narrow_split_plan(132, 227 << 10, 2, {1, 24, 8192, 24, true, false}).vectors == 0 &&
+             narrow_split_plan(132, 227 << 10, 4, {1, 31, 16'385, 16, true, true}).vectors == 0 && narrow_split_plan(132, 48 << 10, 4, {1, 31, 16'385, 512, true, false}).vectors == 0,
+         "few columns of a matrix with k not contiguous are shared by warps, 16-bit rows that start on 16 bytes are not");
+}
+
 void divisions() {
   bool exact = true;
   for (int64_t divisor = 1; divisor < int64_t{1} << 31; divisor += divisor / 50 + 1) {
@@ -92,5 +118,6 @@ void few_shapes() {
   few_rows();
   few_windows();
   few_products();
+  shared_sides();
   divisions();
 }

@@ -147,7 +147,7 @@ bool deep() {
 // Tiles of a slim side have all of it, shares cover k once in whole stages, and vectors are copied where every row starts on one.
 bool slim() {
   bool right = true, met = false;
-  for (const int few : {1, 5, 16, 17, 23, 32, 33, 61, 64, 65})
+  for (const int few : {1, 5, 16, 17, 23, 32, 33, 40, 48, 61, 64, 65, 73})
     for (const int length : {100, 129, 1980, 101'404})
       for (const int k : {16, 31, 64, 1023, 53'371})
         for (const int64_t batch : {1, 9})
@@ -157,7 +157,7 @@ bool slim() {
               const SlimPlan p = slim_plan(132, shared_bytes, s);
               if (p.few == 0) continue;
               met = true;
-              right = right && (p.few == 16 || p.few == 64 || (p.few % 8 == 0 && p.few > 16 && p.few <= 48)) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
+              right = right && (p.few == 16 || p.few == 64 || p.few == 72 || (p.few % 8 == 0 && p.few > 16 && p.few <= 48)) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
               right = right && p.sides.tiles * slim_tile >= length && (p.sides.tiles - 1) * slim_tile < length && p.few_k == (columns ? s.trans_b : !s.trans_a);
               right = right && (p.task.wide_few == 0 || (p.few_k ? k : few) % 4 == 0) && (p.task.wide_long == 0 || (p.sides.k_contiguous ? k : length) % 4 == 0);
               // Results lie where stages were.
@@ -331,9 +331,11 @@ void products() {
          "16 bits of a few elements of k take threads of their own");
   expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
   expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
-  expect(is_small(132, {1, 256, 23, 211, false, false}) && !is_small(132, {1, 256, 24, 208, false, false}) && !is_small(132, {1, 256, 23, 257, false, false}) && !is_small(132, {64, 131, 127, 133, false, false}) && is_small(132, {1, 30'000, 20, 1001, false, false}) &&
+  expect(is_small(132, {1, 256, 23, 211, false, false}) && !is_small(132, {1, 256, 24, 208, false, false}) && !is_small(132, {1, 256, 23, 321, false, false}) && !is_small(132, {64, 131, 127, 133, false, false}) && is_small(132, {1, 30'000, 20, 1001, false, false}) &&
              !is_small(132, {1, 9, 30'000, 1001, false, false}) && is_small(132, {140, 129, 32, 67, false, false}) && !is_small(132, {140, 129, 32, 67, false, false, 1}),
          "a few tiles of unaligned rows and a short k, and large operands that are used once, are done by small blocks");
+  expect(is_small(132, {1, 1025, 26, 257, false, true}) && !is_small(132, {1, 1025, 26, 321, false, true}) && is_middle_at_once(132, {1, 3417, 87, 65, false, false}) && !is_middle_at_once(132, {1, 3417, 87, 129, false, false}) && !is_middle_at_once(132, {1, 1962, 1024, 65, false, false}),
+         "small products of unaligned rows are not copied");
   expect(!wgmma_pays({140, 1031, 33, 1025, false, false}, false) && wgmma_pays({140, 1031, 40, 1025, false, false, 1}, false), "a left operand that repeats over the batch is copied once for all of its uses");
   expect(wgmma_pays({1, 777, 333, 1001, false, false}, false) && wgmma_pays({1, 777, 333, 1001, false, false}, true) && !wgmma_pays({1, 300, 700, 3, false, false}, true) && !wgmma_pays({1, 31, 138, 36'563, false, false}, true) &&
              !wgmma_pays({1, 256, 256, 256, true, false}, true) && wgmma_pays({1, 512, 512, 512, true, false}, true),
