@@ -1,4 +1,4 @@
-// matmul where m or n is 5 to 64, k is short and not contiguous in the long matrix, and the matrix is small (matmul/narrow_split.h says when). A warp has 32 columns of the long matrix, a group of the
+// matmul where m or n is 5 to 32, k is short and not contiguous in the long matrix, and the matrix is small (matmul/narrow_split.h says when). A warp has 32 columns of the long matrix, a group of the
 // short side and a part of k: all that a thread loads is on its way together, and no thread has more than 8 sums. Parts of k are added up in order, by all threads.
 //   matmul_narrow_split_<t>_<S>   S: of the short side in a warp
 // How to build and run: scripts/gpu/kernels.sh.

@@ -27,7 +27,7 @@ enum class ProductKernel {
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
-  narrow_split,  // matmul_narrow_split: m or n of 5 to 64, a short k, and few columns of a matrix whose k is not contiguous
+  narrow_split,  // matmul_narrow_split: m or n of 5 to 32, k of up to 512, and few columns of a matrix whose k is not contiguous
   slim,       // matmul_slim_f32: f32 with m or n of up to 72
   narrow,     // matmul_narrow: m or n of a few elements and a short k
   skinny,     // matmul_skinny: m or n of a few elements
@@ -89,12 +89,13 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
   c.narrow_split = narrow_split_plan(device.sm_count, shared, bytes, s);
-  if (c.narrow_split.vectors > 0) return take(ProductKernel::narrow_split);
+  const bool splits = c.narrow_split.vectors > 0;
+  if (splits && std::min(s.m, s.n) <= most_vectors) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
   if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);
   c.narrow = narrow_plan(device.sm_count, shared, bytes, s);
-  if (c.narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) return take(ProductKernel::narrow);
+  if (c.narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) return take(splits ? ProductKernel::narrow_split : ProductKernel::narrow);
   if (tensor_cores && is_short(bytes, s, true)) return take(ProductKernel::short_k);
   if (slims) return take(ProductKernel::slim);
   if (is_skinny(s, bytes == 4)) return take(ProductKernel::skinny);

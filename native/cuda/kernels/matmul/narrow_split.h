@@ -14,12 +14,16 @@ struct NarrowSplitPlan {
 };
 
 inline NarrowSplitPlan narrow_split_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
-  constexpr int least_few = 5, some = 32, most_few = 64, least_k = 9, most_k = 512, most_k_of_many = 128, warps_of_sm = 32, most_rounds = 3;  // of warps that registers leave room for; of loads of a thread
+  constexpr int least_few = 5, most_few = 32, least_k = 9, most_k = 512, warps_of_sm = 32, most_rounds = 3;  // of warps that registers leave room for; of loads of a thread
   constexpr int64_t least_length = 1024;
+  // matmul_narrow is as fast for up to 16 vectors with a shorter k, and with rows that are long enough to keep every multiprocessor busy.
+  constexpr int least_k_of_narrow = 25;
+  constexpr int64_t most_length_of_narrow = 1 << 14;
   NarrowSplitPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
-  if (p.sides.k_contiguous || few < least_few || few > most_few || s.k < least_k || s.k > (few > some ? most_k_of_many : most_k) || length * s.batch < least_length) return p;
+  if (p.sides.k_contiguous || few < least_few || few > most_few || s.k < least_k || s.k > most_k || length * s.batch < least_length) return p;
+  if (few <= most_vectors && (s.k < least_k_of_narrow || length * s.batch > most_length_of_narrow)) return p;
   // Tensor cores take operands as they lie where rows start on 16 bytes.
   if (element_bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return p;
   NarrowSplitTask& t = p.task;
