@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 const RESULTS = resolve(import.meta.dirname, '../bench/results')
+const FIXTURES = resolve(import.meta.dirname, '../fixtures')
 export const ENERGY_SESSION = 'Energy of matmul on NVIDIA H200'
 
 interface EnergyRow {
@@ -21,9 +22,9 @@ interface SessionText {
   results: { startedAt: string }[]
 }
 
-/** The rows that the energy bench measured, as a session in a new file of this folder: figures without samples. Gives its path. */
+/** Energy of matrix products as measured on one card, as a session in a new file of this folder: figures without samples. Gives its path. */
 export function energyFile(folder: string): string {
-  const { rows } = JSON.parse(readFileSync(join(RESULTS, 'energy-cuda.json'), 'utf8')) as { rows: EnergyRow[] }
+  const { rows } = JSON.parse(readFileSync(join(FIXTURES, 'energy-matmul.json'), 'utf8')) as { rows: EnergyRow[] }
   const like = JSON.parse(gunzipSync(readFileSync(join(RESULTS, 'python-session.json.gz'))).toString('utf8')) as SessionText
   const results = rows.map((row, i) => {
     const [, dtype, k, m, n, device, impl] = /^matmul (\w+) k=(\d+),m=(\d+),n=(\d+), (\S+) (\S+)$/.exec(row.case)!

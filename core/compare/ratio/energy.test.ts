@@ -4,7 +4,7 @@ import type { Energy } from '../../result'
 import { assignEnergyVerdicts, energyDraftOf, energySideOf, type EnergyDraft } from './energy'
 
 /** What one H200 measured: two kernels of a matrix product, each twice. */
-const rows = (JSON.parse(readFileSync('test/bench/results/energy-cuda.json', 'utf8')) as { rows: (Energy & { case: string })[] }).rows
+const rows = (JSON.parse(readFileSync('test/fixtures/energy-matmul.json', 'utf8')) as { rows: (Energy & { case: string })[] }).rows
 const recorded = (impl: string): Energy[] => rows.filter((row) => row.case.endsWith(impl)).map((row) => ({ ...row, windows: 5, source: 'NVML total energy' }))
 const [kernel, cublas] = [recorded('kernel'), recorded('cublaslt')]
 const judged = (side: Energy[], base: Energy[], threshold = 0.01) => {
