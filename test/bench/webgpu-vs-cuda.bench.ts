@@ -10,7 +10,7 @@ import { planSweep } from '@core/sweep/plan'
 import type { SizeTexts } from '@core/session/sweep-spec'
 import type { Bench, BenchRecord, Figure, Outcome } from './bench'
 import { BOUNDS, classOf, drawCases, type Drawable, type Drawn } from './fuzz/draw'
-import { readCases } from './fuzz/list'
+import { inShare, readCases } from './fuzz/list'
 import { Journal } from './journal'
 import { openSides, type HostSide } from './proof/host-sides'
 
@@ -22,6 +22,7 @@ import { openSides, type HostSide } from './proof/host-sides'
  *   seed=N count=N               which shapes fuzz and conformance draw
  *   cases=FILE                   fuzz has these instead, a list of { op, dtype, params }
  *   ops=sum,softmax              these operations alone in cold, hot and peers
+ *   share=0/4                    the first of four parts of the cases, so that several cards share them; their logs one after another are the log of one run
  *   sizes=xlarge                 the preset of the catalogue's sizes; those of products, attention and images are of `large`
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
  *   from=FILE                    judges the rows of an earlier result again; or of a log, with record=FILE, the result of the last run that wrote to it
@@ -46,7 +47,7 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
       const [part = '', seconds = '60'] = word.split(':')
       const until = performance.now() + Number(seconds) * 1000
       const { cases, sides, settings } = partOf(part, own, others, places)
-      for (const one of only && CATALOGUED.has(part) ? cases.filter(({ op }) => only.includes(op)) : cases) {
+      for (const one of (only && CATALOGUED.has(part) ? cases.filter(({ op }) => only.includes(op)) : cases).filter(inShare(args['share']))) {
         const name = [part, one.impl ?? '', one.op, one.dtype, paramText(one.params)].join(' ')
         const known = log.get(name)
         if (known) rows.push(known)
