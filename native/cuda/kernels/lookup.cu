@@ -1,6 +1,6 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _narrow_<bytes>_<units>: rows that do not,
-// in vectors of the result.
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _gathered_<bytes>, _narrow_<bytes>_<units>: rows
+// that do not, in vectors of the result.
 #include "lookup.h"
 #include "common/loose.cuh"
 #include "common/vec.cuh"
@@ -64,6 +64,31 @@ __device__ __forceinline__ void embedding_shifted(const int* __restrict__ indice
 #pragma unroll
   for (int k = 0; k < L; k++)
     if (k < all && (k < own ? has_own : has_next)) out[i + k] = mine[k];
+}
+
+// The same for shorter rows, an element at a time: all loads of a thread, of either row, are on their way together.
+template <class U>
+__device__ __forceinline__ void embedding_gathered(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long dim, long long n) {
+  constexpr int L = 16 / sizeof(U);
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  const bool small = (n >> 32) == 0;
+  const long long place = small ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, last = small ? static_cast<unsigned>(n - 1) / static_cast<unsigned>(dim) : (n - 1) / dim, column = i - place * dim;
+  const int own = static_cast<int>(min(static_cast<long long>(L), dim - column));
+  const long long index = indices[place], next = indices[min(place + 1, last)];
+  const bool has_own = inside(index, rows), has_next = inside(next, rows);
+  const U* const from = table + (has_own ? index : 0) * dim + column;
+  const U* const behind = table + (has_next ? next : 0) * dim - own;
+  alignas(16) U mine[L];
+#pragma unroll
+  for (int k = 0; k < L; k++) mine[k] = (k < own ? from : behind)[k];
+  if (has_own && (has_next || own == L) && i + L <= n) {
+    store16(out + i, *reinterpret_cast<uint4*>(mine));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < L; k++)
+    if (i + k < n && (k < own ? has_own : has_next)) out[i + k] = mine[k];
 }
 
 // The same for rows of fewer than two vectors: a thread has four rows of C units, which lie behind each other in the result; a block writes its rows in vectors, through shared memory, unless an index of it is outside the table.
@@ -226,6 +251,12 @@ COPIES(uint4, 16_many, many_units)
   }
 SHIFTED(uint16_t, 2)
 SHIFTED(uint32_t, 4)
+#define GATHERED(U, bytes)                                                                                                                                               \
+  extern "C" __global__ void __launch_bounds__(256) embedding_gathered_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) { \
+    embedding_gathered(indices, table, out, rows, dim, n);                                                                                                               \
+  }
+GATHERED(uint16_t, 2)
+GATHERED(uint32_t, 4)
 #define NARROW(U, bytes, C)                                                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(narrow_threads) embedding_narrow_##bytes##_##C(const int* indices, const U* table, U* out, long long rows, long long n) { \
     embedding_narrow<C>(indices, table, out, rows, n);                                                                                                                          \

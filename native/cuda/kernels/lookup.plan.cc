@@ -18,6 +18,7 @@ void plan_embedding(Planner& p) {
   switch (s.kind) {
     case Embedding::each: return launch("each_" + size, number(indices));
     case Embedding::shifted: return launch("shifted_" + size, number(s.columns), number(indices * s.columns));
+    case Embedding::gathered: return launch("gathered_" + size, number(s.columns), number(indices * s.columns));
     case Embedding::narrow:
       p.launch(p.kernel_in("lookup", "embedding_narrow_" + size + "_" + std::to_string(s.columns)), {ceil_div(s.threads, narrow_threads)}, narrow_threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(indices));
       return;

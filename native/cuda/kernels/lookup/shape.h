@@ -7,11 +7,12 @@
 namespace opscope::cuda {
 
 enum class Embedding {
-  each,     // rows of one element: several of a thread
-  shifted,  // a vector of the result lies in two rows at most
-  narrow,   // or in more: four rows of a thread
-  units,    // others: a unit of a row each
-  many,     // whole vectors, several of a thread
+  each,      // rows of one element: several of a thread
+  shifted,   // a vector of the result lies in two rows at most, and is made of vectors of them
+  gathered,  // shorter rows: the same, an element at a time
+  narrow,    // a vector lies in more rows: four rows of a thread
+  units,     // others: a unit of a row each
+  many,      // whole vectors, several of a thread
 };
 
 struct EmbeddingShape {
@@ -28,6 +29,8 @@ inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t dim, int64_
   constexpr int64_t many_single = int64_t{1} << 20;
   // Elements of the result from which on it is made of vectors where rows are no whole number of them, and vectors of a row from which on one of the result lies in two rows at most.
   constexpr int64_t many_shifted = int64_t{1} << 18, least_shifted = 2;
+  // Vectors of a row up to which elements one at a time are faster than two vectors and a shift (H200: f32 2x41, 2841345 255 to 196 us, bf16 100003x67, 1000000 91 to 85; 50257x769, 8192 14.1 to 14.7).
+  constexpr int64_t most_gathered = 64;
   // Rows of fewer than two vectors from which on blocks that have some of them are enough (H100: bf16 100000x3 7.6 to 6.8 us, f32 50001x7 6.4 and 7.6).
   constexpr int64_t many_narrow = int64_t{1} << 16;
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -36,7 +39,7 @@ inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t dim, int64_
   const int64_t lanes = 16 / s.unit, units = indices * s.columns;
   if (s.columns == 1 && s.unit <= 4 && indices >= many_single) s.kind = Embedding::each, s.threads = over(indices, many_units);
   else if (const bool narrow = s.columns < least_shifted * lanes; s.unit < 16 && s.columns > 1 && indices * dim >= many_shifted && (!narrow || indices >= many_narrow)) {
-    s.kind = narrow ? Embedding::narrow : Embedding::shifted, s.threads = narrow ? over(indices, narrow_rows) : over(units, lanes);
+    s.kind = narrow ? Embedding::narrow : s.columns <= most_gathered * lanes ? Embedding::gathered : Embedding::shifted, s.threads = narrow ? over(indices, narrow_rows) : over(units, lanes);
   } else if (s.unit == 16 && units >= many_from) s.kind = Embedding::many, s.threads = over(units, many_units);
   else s.threads = units;
   return s;
