@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "wgmma.h"
+
 namespace opscope::cuda {
 
 struct ProductShape {
@@ -110,8 +112,8 @@ struct WgmmaPlan {
 };
 
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
-// The ring, 128 bytes for each row that a warp stores through shared memory, and two barriers of a stage.
-constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows) * 128 + wgmma_stages(p) * 16; }
+// The ring, what each row takes that a warp stores through shared memory, and two barriers of a stage.
+constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows * wgmma_store_row(p.columns)) + wgmma_stages(p) * 16; }
 // `step`: elements of k in a stage. `most_columns`: of tiles. `stored_shares`: shares of k may be stored, for a launch that adds them up. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
 inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256, bool stored_shares = true) {
   struct Tile {

@@ -9,26 +9,30 @@ struct ShiftedPlan {
   int columns;     // of a tile, as kernels are built
   int tile_rows;   // of X, up to shifted_rows
   int64_t splits;  // of k
+  double cost;     // ns, without launches
 };
 
-// Stages of the ring, 128 bytes for each row that a warp stores through shared memory, and what aligns the ring.
-constexpr unsigned shifted_shared_bytes(int columns) { return static_cast<unsigned>(shifted_stages(columns) * (shifted_stage + columns * 128) + shifted_rows * 128 + 1024); }
+// Stages of the ring, what each row takes that a warp stores through shared memory, and what aligns the ring.
+constexpr unsigned shifted_shared_bytes(int columns) { return static_cast<unsigned>(shifted_stages(columns) * (shifted_stage + columns * 128) + shifted_rows * wgmma_store_row(columns) + 1024); }
 
 // Whether B is X, the operand that is read as it lies: the larger one of those whose rows do not start on 16 bytes.
 inline bool shifted_x_is_b(const ProductShape& s, int64_t element_bytes) {
   return rows_aligned_a(s, element_bytes) || (!rows_aligned_b(s, element_bytes) && s.n * s.batch > s.m * s.batch_a);
 }
 
-// Bounds are where it was faster than copies of X, and than matmul_long, on an H200 (NOTES.md).
+// Of the other side of the result in 16 bits: fewer take this kernel by bounds of their own, before those of a few vectors (choice.h).
+constexpr int few_of_shifted = 33;
+
+// Bounds are where it was faster than copies of X, than matmul_long and than kernels of a few vectors (NOTES.md).
 inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
-  constexpr int least_few = 33, most_few_16 = 128, most_few_tf32 = 1024, least_ratio = 4;  // the other side of the result
-  constexpr int least_k = 33, most_turned = 65'535;
-  constexpr double least_bytes_16 = 8e6, least_bytes_tf32 = 2e6;  // of X
-  if (rows_aligned_a(s, element_bytes) && rows_aligned_b(s, element_bytes)) return false;
+  constexpr int most_turned = 65'535, least_k = 33;
+  if ((rows_aligned_a(s, element_bytes) && rows_aligned_b(s, element_bytes)) || s.batch > most_turned || up(s.k, 32) > most_turned || s.k < least_k) return false;
   const bool x_is_b = shifted_x_is_b(s, element_bytes);
   const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
-  const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);
-  return few >= least_few && few <= (element_bytes == 4 ? most_few_tf32 : most_few_16) && x >= least_ratio * few && s.k >= least_k && bytes >= (element_bytes == 4 ? least_bytes_tf32 : least_bytes_16) && s.batch <= most_turned && up(s.k, 32) <= most_turned;
+  const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);  // of X
+  if (element_bytes == 4) return few >= 33 && few <= 1024 && x >= 4 * few && bytes >= 2e6;
+  if (few < few_of_shifted) return few >= 17 && x >= 3 * few && s.k >= 129 && bytes >= 5e6 && (x_is_b ? !s.trans_b : s.trans_a);
+  return few <= 128 && x >= 4 * few && bytes >= 8e6;
 }
 
 // Costs in ns.
@@ -46,7 +50,7 @@ inline ShiftedPlan shifted_plan(int sm_count, int64_t element_bytes, const Produ
         const auto waves = static_cast<double>(up(tiles * splits, sm_count)), each = static_cast<double>(up(steps, splits));
         const double stage = std::max(columns * 2.4, (rows * 144 + columns * 128) / 70.0), end = 600 + columns * rows * static_cast<double>(splits > 1 ? 4 : element_bytes) / 20;
         const double cost = waves * (each * stage + end) + (splits > 1 ? 1400 + 8e-4 * static_cast<double>(splits) * results : 0);
-        if (least == 0 || cost < least) least = cost, best = {columns, rows, splits};
+        if (least == 0 || cost < least) least = cost, best = {columns, rows, splits, cost};
       }
     }
     if (columns >= y) break;

@@ -89,7 +89,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   constexpr int S = STAGES<GROUPS, BN>, BM = GROUPS * 64, BK = ROW / sizeof(T), X_BYTES = BM * ROW, BYTES = X_BYTES + BN * ROW;
   constexpr bool MANY_REGISTERS = GROUPS == 2 && BN >= 128;
   extern __shared__ __align__(1024) char shared[];
-  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * ROW, empty = full + 8 * S;
+  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * wgmma_store_row(BN), empty = full + 8 * S;
   const int splits = static_cast<int>(s.splits.by), group = threadIdx.x / 128;
   start_ring<S>(map_x, map_y, full, empty, REGISTERS ? GROUPS * 4 : GROUPS);
 

@@ -29,3 +29,7 @@ struct WgmmaTask {
 
 // Tiles along X that blocks that run together take, so that they share operands in L2.
 constexpr int wgmma_group = 16;
+
+// Bytes of shared memory for each row of a tile, through which results go to rows of memory that do not start on 16 bytes (wgmma_store.cuh): 64 columns of 16 bits and a word between rows; of wider tiles
+// eight columns more.
+constexpr int wgmma_store_row(int columns) { return columns > 64 ? 148 : 132; }

@@ -2,8 +2,10 @@
 // where they do not, or to the block of a cluster that adds up shares of K.
 #pragma once
 #include "../common/cluster.cuh"
+#include "../common/pieces.cuh"
 #include "../common/turn.cuh"
 #include "../common/wgmma_pair.cuh"
+#include "wgmma.h"
 
 #ifdef OPSCOPE_WGMMA
 
@@ -84,57 +86,45 @@ __device__ __forceinline__ void store_columns(T* c, const float* acc, int x, int
 
 __device__ __forceinline__ void put_shared(uint32_t to, float x, float y) { asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory"); }
 __device__ __forceinline__ void put_shared(uint32_t to, uint32_t x) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
-__device__ __forceinline__ uint32_t get_shared(uint32_t from) {
-  uint32_t x;
-  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
-  return x;
-}
 
-// The first `left` of 64 elements of 16 bits that lie side by side in memory, from the words of a warp.
-template <class T>
-__device__ __forceinline__ void store_words(T* to, uint32_t word, int lane, int left) {
-  const uint32_t before = __shfl_up_sync(0xffffffffu, word, 1);
-  if (left <= 0) return;
-  uint16_t* out = reinterpret_cast<uint16_t*>(to);
-  const bool odd = reinterpret_cast<unsigned long long>(out) & 2;
-  // Elements `first` and the next lie in one word of memory.
-  const int first = lane * 2 - odd;
-  const uint32_t pair = odd ? __funnelshift_r(before, word, 16) : word;
-  if (first >= 0 && first + 1 < left) *reinterpret_cast<uint32_t*>(out + first) = pair;
-  else if (first < 0 || first < left) out[first < 0 ? 0 : first] = static_cast<uint16_t>(first < 0 ? word : pair);
-  if (odd && lane == 31 && 63 < left) out[63] = static_cast<uint16_t>(word >> 16);
-}
-
-// Rows that do not start on 16 bytes, in 16 bits: 64 columns of a warp's 16 rows at a time in 2 KiB of its own, then row by row, in words.
+// Rows that do not start on 16 bytes, in 16 bits: 64 columns of a warp's 16 rows at a time in shared memory of its own, then in pieces that start on 16 bytes. A row keeps the last eight columns
+// for the piece that the next ones complete.
 template <class Order, int BN, class T>
 __device__ __forceinline__ void store_rows_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int y0, int columns, int w, int lane) {
-  // Words of a row stand in the order of their number xor four times the row of lanes that wrote it, so that these meet different banks.
-  const auto place = [&](int local, int word) { return own + local * 128 + (word ^ (Order::lane_row(local) & 7) * 4) * 4; };
+  // An odd number of words between rows, so that pieces of neighbouring rows meet different banks.
+  constexpr int PASSES = BN / 64, KEPT = PASSES > 1 ? 8 : 0, PITCH = wgmma_store_row(BN);
+  const uint32_t first_word = own + KEPT * 2, kept = own + lane / 2 * PITCH + lane % 2 * 8;
+  const int count = min(columns - y0, BN);
+  // Of a row `local`, the piece that holds element `at` of the staged ones from `column` on.
+  const auto store = [&](int local, int column, int at) {
+    const int r = x0 + Order::row_of(w, local);
+    T* row = c + static_cast<long long>(r) * columns + y0;
+    const int behind = elements_behind(row), first = column + at - behind;
+    if (r < end && first < count) store_piece(row, first, count, first_word + local * PITCH + (at - behind) * 2);
+  };
 #pragma unroll
-  for (int p = 0; p < BN / 64; p++) {
-    if (y0 + p * 64 >= columns) break;
+  for (int p = 0; p < PASSES; p++) {
     __syncwarp();
+    if (p > 0) {
+      const uint32_t low = get_shared(kept + 128), high = get_shared(kept + 132);
+      __syncwarp();
+      put_shared(kept, low);
+      put_shared(kept + 4, high);
+    }
 #pragma unroll
     for (int j = 0; j < 8; j++)
 #pragma unroll
       for (int half = 0; half < 2; half++) {
         const float* f = acc + p * 32 + j * 4 + half * 2;
-        put_shared(place(Order::local(lane, half), j * 4 + lane % 4), pack_pair(f[0], f[1], T()));
+        put_shared(first_word + Order::local(lane, half) * PITCH + (j * 4 + lane % 4) * 4, pack_pair(f[0], f[1], T()));
       }
     __syncwarp();
-    const int left = columns - y0 - p * 64;
-    // Several rows on their way at once.
-    constexpr int EACH = 8;
 #pragma unroll
-    for (int first_row = 0; first_row < 16; first_row += EACH) {
-      uint32_t words[EACH];
-#pragma unroll
-      for (int i = 0; i < EACH; i++) words[i] = get_shared(place(first_row + i, lane));
-#pragma unroll
-      for (int i = 0; i < EACH; i++) {
-        const int r = x0 + Order::row_of(w, first_row + i);
-        store_words(c + static_cast<long long>(r) * columns + y0 + p * 64, words[i], lane, r < end ? left : 0);
-      }
+    for (int i = 0; i < 4; i++) store(i * 4 + lane / 8, p * 64, lane % 8 * 8);
+    if (p == PASSES - 1 || (p + 1) * 64 >= count) {
+      // What is left of each row.
+      if (lane < 16) store(lane, p * 64, 64);
+      break;
     }
   }
 }
@@ -197,42 +187,46 @@ __device__ __forceinline__ void store_turned_32(T* c, const float (&acc)[BN / 2]
   }
 }
 
-// Turned, in 16 bits: 32 columns of the 64 rows of a warp group at a time in 4 KiB of its own.
+// Turned, in 16 bits: 32 columns of the 128 rows of both warp groups at a time, in pieces that start on 16 bytes.
 template <class Order, int BN, class T>
-__device__ __forceinline__ void store_turned_16(T* c, const float (&acc)[BN / 2], uint32_t own, int x0, int end, int rows, int y0, int columns, int w, int lane) {
-  const auto place = [&](int y, int pair) { return own + y * 128 + (pair ^ (y >> 1 & 3) * 8) * 4; };
-  const int group = w / 4, pair = (Order::row(w, lane) - group * 64) / 2, x = x0 + group * 64;
+__device__ __forceinline__ void store_turned_16(T* c, const float (&acc)[BN / 2], uint32_t staging, int x0, int end, int rows, int y0, int columns, int w, int lane) {
+  // An odd number of words between columns, so that pieces of neighbours meet different banks.
+  constexpr int PITCH = 69 * 4, SIDE = 128;
+  const int count = min(end - x0, SIDE), pair = Order::row(w, lane) / 2;
 #pragma unroll
   for (int p = 0; p < BN / 32; p++) {
     if (y0 + p * 32 >= columns) break;
-    turn_wait(2 + group, 128);
+    turn_wait(2, 256);
 #pragma unroll
     for (int j = 0; j < 4; j++)
 #pragma unroll
-      for (int i = 0; i < 2; i++) put_shared(place(j * 8 + lane % 4 * 2 + i, pair), pack_pair(acc[p * 16 + j * 4 + i], acc[p * 16 + j * 4 + 2 + i], T()));
-    turn_wait(2 + group, 128);
-    uint32_t words[8];
+      for (int i = 0; i < 2; i++) put_shared(staging + (j * 8 + lane % 4 * 2 + i) * PITCH + pair * 4, pack_pair(acc[p * 16 + j * 4 + i], acc[p * 16 + j * 4 + 2 + i], T()));
+    turn_wait(2, 256);
+    // A warp stores four columns.
+    const int local = w * 4 + lane / 8, y = y0 + p * 32 + local;
+    if (y >= columns) continue;
+    T* row = c + static_cast<long long>(y) * rows + x0;
+    const int behind = elements_behind(row);
+    const auto store = [&](int at) {
+      if (at - behind < count) store_piece(row, at - behind, count, staging + local * PITCH + (at - behind) * 2);
+    };
 #pragma unroll
-    for (int l = 0; l < 8; l++) words[l] = get_shared(place(w % 4 * 8 + l, lane));
-#pragma unroll
-    for (int l = 0; l < 8; l++) {
-      const int y = y0 + p * 32 + w % 4 * 8 + l;
-      store_words(c + static_cast<long long>(y) * rows + x, words[l], lane, y < columns ? end - x : 0);
-    }
+    for (int i = 0; i < 2; i++) store((i * 8 + lane % 8) * 8);
+    if (lane % 8 == 0 && behind > 0) store(SIDE);
   }
 }
 
-// Rows of the tile before `end`. `staging`: 8 KiB of shared memory for each warp group.
+// Rows of the tile before `end`. `staging`: of shared memory, wgmma_store_row(BN) bytes for each row.
 template <class Order, bool TURNED, int BN, class T>
 __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], uint32_t staging, int x0, int end, int rows, int y0, int columns) {
   const int lane = threadIdx.x % 32, w = static_cast<int>(threadIdx.x) / 32 - 4;
   if constexpr (TURNED && sizeof(T) == 2) {
-    store_turned_16<Order, BN>(c, acc, staging + w / 4 * 8192, x0, end, rows, y0, columns, w, lane);
+    store_turned_16<Order, BN>(c, acc, staging, x0, end, rows, y0, columns, w, lane);
   } else {
     if ((TURNED ? rows : columns) % (16 / static_cast<int>(sizeof(T))) != 0) {
       if constexpr (TURNED) store_turned_32<Order, BN>(c, acc, staging + w / 4 * 8192, x0, end, rows, y0, columns, w, lane);
       else if constexpr (sizeof(T) == 4) store_rows_32<Order, BN>(c, acc, staging + w * 2048, x0, end, y0, columns, w, lane);
-      else store_rows_16<Order, BN>(c, acc, staging + w * 2048, x0, end, y0, columns, w, lane);
+      else store_rows_16<Order, BN>(c, acc, staging + w * 16 * wgmma_store_row(BN), x0, end, y0, columns, w, lane);
       return;
     }
 #pragma unroll
