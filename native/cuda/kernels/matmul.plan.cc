@@ -64,7 +64,7 @@ void launch_f32(Planner& p, const Product& product) {
 void launch_slab(Planner& p, const Product& product) {
   const SlabPlan plan = slab_plan(product.s);
   const auto shared = static_cast<unsigned>(plan.shared);
-  p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
+  p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s) + (plan.task.depth < plan.task.k ? "_rounds" : ""), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
 // A 16-bit product by matmul_small with blocks of `side` x `side` results.
@@ -110,9 +110,11 @@ void launch_f32_small(Planner& p, const Product& product, const LinearStore* sto
   const auto tiles_m = static_cast<int>(ceil_div(s.m, f32_small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, f32_small_tile));
   const auto panel = [](bool k_contiguous) { return k_contiguous ? f32_small_tile * (f32_small_step + 4) : f32_small_step * f32_small_tile; };
   const auto shared = static_cast<unsigned>(f32_small_stages * (panel(!s.trans_a) + panel(s.trans_b)) * 4);
-  const CUfunction f = p.kernel_in("matmul_f32_small", "matmul_f32_small_" + (store ? "linear" : layout_of(s)), shared);
-  const auto launch = [&](const auto& last) { p.launch(f, {s.batch * tiles_m * tiles_n}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, last).always_waits(); };
+  const int64_t splits = store ? 1 : f32_small(p.device.sm_count, p.device.major >= 9, s).splits;
+  const CUfunction f = p.kernel_in("matmul_f32_small", "matmul_f32_small_" + (store ? "linear" : layout_of(s)) + (splits > 1 ? "_shares" : ""), shared);
+  const auto launch = [&](const auto&... last) -> Launch& { return p.launch(f, {s.batch * tiles_m * tiles_n * splits}, 256, shared, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, last...).always_waits(); };
   if (store) launch(*store);
+  else if (splits > 1) launch(static_cast<int>(s.batch_a), static_cast<int>(splits)).cluster(static_cast<unsigned>(splits));
   else launch(static_cast<int>(s.batch_a));
 }
 

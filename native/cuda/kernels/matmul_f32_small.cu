@@ -1,9 +1,11 @@
 // matmul in full f32 (no tensor cores) of a few tiles, for every layout and alignment (matmul/f32.h says when it is used). A block has 32 x 32 results, its eight warps
 // each take an eighth of a stage of k, 8 x 4 results of a thread, and what they have is added up in shared memory, in the order of the warps. In shared memory an
-// operand lies as in memory: rows of k, or of the tile's elements. `a` repeats after `batches_a` products.
-//   matmul_f32_small_<layout>   layout as in matmul_simt.cu
+// operand lies as in memory: rows of k, or of the tile's elements. `a` repeats after `batches_a` products. Where tiles are fewer than multiprocessors, the blocks of a cluster share k, and each adds
+// up some rows of the tile, in the order of the shares.
+//   matmul_f32_small_<layout>[_shares]   layout as in matmul_simt.cu
 //   matmul_f32_small_linear     B turned, with what follows a linear layer in the store (matmul/linear.h)
 // How to build and run: scripts/gpu/kernels.sh.
+#include "common/cluster.cuh"
 #include "common/mma.cuh"
 #include "common/start_early.cuh"
 #include "common/tiles.cuh"
@@ -60,17 +62,17 @@ struct Panel {
   }
 };
 
-// LINEAR: what is done with the results of one product beside storing them, as `linear` says.
-template <bool TRANS_A, bool TRANS_B, bool LINEAR = false>
-__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a, const LinearStore& linear = {}) {
+// LINEAR: what is done with the results of one product beside storing them, as `linear` says. SHARES: k is split over the `splits` blocks of a cluster.
+template <bool TRANS_A, bool TRANS_B, bool LINEAR = false, bool SHARES = false>
+__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a, int splits, const LinearStore& linear = {}) {
   using A = Panel<!TRANS_A>;
   using B = Panel<TRANS_B>;
   constexpr int TM = 8, TN = 4, SIZE_A = A::PITCH * A::LINES, STAGE = SIZE_A + B::PITCH * B::LINES;
   extern __shared__ __align__(16) float shared[];
-  const int tiles = tiles_m * tiles_n, batch = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, ty = lane / 8, tx = lane % 8;
+  const int tiles = tiles_m * tiles_n, number = SHARES ? static_cast<int>(blockIdx.x) / splits : static_cast<int>(blockIdx.x), batch = number / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, ty = lane / 8, tx = lane % 8;
   int tm, tn;
-  tile_of(blockIdx.x % tiles, tiles_m, tiles_n, tm, tn);
-  const int m0 = tm * SIDE, n0 = tn * SIDE, steps = (k + BK - 1) / BK;
+  tile_of(number - batch * tiles, tiles_m, tiles_n, tm, tn);
+  const int m0 = tm * SIDE, n0 = tn * SIDE, all = (k + BK - 1) / BK, each = SHARES ? (all + splits - 1) / splits : all, rank = SHARES ? static_cast<int>(cluster_rank()) : 0, first = rank * each, steps = min(all, first + each);
   const long long lda = TRANS_A ? m : k, ldb = TRANS_B ? k : n;
   a += static_cast<long long>(batch % batches_a) * m * k + (TRANS_A ? m0 : m0 * lda);
   b += static_cast<long long>(batch) * k * n + (TRANS_B ? n0 * ldb : n0);
@@ -94,13 +96,13 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
   start_early();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) {
-    load_a(s);
-    if constexpr (!LINEAR) load_b(s);
+    load_a(first + s);
+    if constexpr (!LINEAR) load_b(first + s);
     copy_commit();
   }
 
   float acc[TM][TN] = {};
-  for (int step = 0; step < steps; step++) {
+  for (int step = first; step < steps; step++) {
     copy_wait<STAGES - 2>();
     __syncthreads();
     load_a(step + STAGES - 1);
@@ -136,15 +138,36 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
   }
   __syncthreads();
   c += static_cast<long long>(batch) * m * n;
-#pragma unroll
-  for (int row = warp; row < SIDE; row += WARPS) {
+  const auto total_of = [&](int row) {
     float total = 0;
 #pragma unroll
     for (int w = 0; w < WARPS; w++) total += shared[w * PART + row * PITCH + lane];
-    if (m0 + row >= m || n0 + lane >= n) continue;
-    const long long at = static_cast<long long>(m0 + row) * n + n0 + lane;
-    if constexpr (LINEAR) linear_store(c, linear, total + bias, linear_added<float>(linear, at), at, m0 + row, n0 + lane);
-    else c[at] = total;
+    return total;
+  };
+  if constexpr (SHARES) {
+    float* const totals = shared + WARPS * PART;
+    static_assert(WARPS * PART + SIDE * SIDE <= STAGES * STAGE);
+#pragma unroll
+    for (int row = warp; row < SIDE; row += WARPS) totals[row * SIDE + lane] = total_of(row);
+    cluster_arrive();
+    cluster_wait();
+    for (int row = rank + splits * warp; row < SIDE; row += splits * WARPS) {
+      float total = 0;
+      for (int r = 0; r < splits; r++) total += of_block(totals[row * SIDE + lane], r);
+      if (m0 + row < m && n0 + lane < n) c[static_cast<long long>(m0 + row) * n + n0 + lane] = total;
+    }
+    // No block ends before the others have read what it has.
+    cluster_arrive();
+    cluster_wait();
+  } else {
+#pragma unroll
+    for (int row = warp; row < SIDE; row += WARPS) {
+      const float total = total_of(row);
+      if (m0 + row >= m || n0 + lane >= n) continue;
+      const long long at = static_cast<long long>(m0 + row) * n + n0 + lane;
+      if constexpr (LINEAR) linear_store(c, linear, total + bias, linear_added<float>(linear, at), at, m0 + row, n0 + lane);
+      else c[at] = total;
+    }
   }
 }
 
@@ -152,12 +175,16 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
 
 #define MATMUL(LAYOUT, TA, TB)                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_f32_small_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a) { \
-    matmul<TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches_a);                                                                                                    \
+    matmul<TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches_a, 1);                                                                                                 \
+  }                                                                                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_f32_small_##LAYOUT##_shares(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, int batches_a, \
+                                                                                              int splits) {                                                           \
+    matmul<TA, TB, false, true>(a, b, c, m, n, k, tiles_m, tiles_n, batches_a, splits);                                                                               \
   }
 MATMUL(nn, false, false)
 MATMUL(nt, false, true)
 MATMUL(tn, true, false)
 MATMUL(tt, true, true)
 extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_f32_small_linear(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, const __grid_constant__ LinearStore linear) {
-  matmul<false, true, true>(a, b, c, m, n, k, tiles_m, tiles_n, 1, linear);
+  matmul<false, true, true>(a, b, c, m, n, k, tiles_m, tiles_n, 1, 1, linear);
 }

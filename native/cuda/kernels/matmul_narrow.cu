@@ -15,7 +15,7 @@ namespace {
 template <int S, int THREADS, class T>
 __device__ __forceinline__ void load_few(float* few, const T* vectors, const SkinnyArguments& a) {
   const int k = static_cast<int>(a.k);
-  constexpr int AHEAD = 4;  // loads of a thread on their way
+  constexpr int AHEAD = S >= 8 ? 4 : S >= 4 ? 2 : 1;  // loads of a thread on their way
   for (int first = threadIdx.x; first < S * k; first += THREADS * AHEAD) {
     float v[AHEAD];
     int to[AHEAD];

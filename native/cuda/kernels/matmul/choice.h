@@ -23,7 +23,7 @@ namespace opscope::cuda {
 enum class ProductKernel {
   few,        // matmul_few: few multiplications
   deep,       // matmul_deep: few results and a long k
-  slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows
+  slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows, and with a few hundred of it where it is faster than tiles
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
@@ -64,6 +64,10 @@ struct ProductChoice {
 
 inline bool has_wgmma(const Traits& device) { return device.major == 9 && device.minor == 0; }
 
+inline bool takes_slab(const Traits& device, const ProductShape& s) {
+  return is_slab(device.shared_bytes_per_block, s) || (has_wgmma(device) && is_slab_in_rounds(device.sm_count, device.shared_bytes_per_block, s));
+}
+
 inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
   const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(device.sm_count, bytes, s).k_contiguous;
@@ -84,7 +88,9 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
-  if (dtype == Dtype::f32 && is_slab(shared, s)) return take(ProductKernel::slab);
+  // A long matrix off 16 bytes times more vectors than the kernels below read as fast.
+  if (bytes == 2 && has_wgmma(device) && std::min(s.m, s.n) < few_of_shifted && shifted_pays(s, bytes)) return c;
+  if (dtype == Dtype::f32 && takes_slab(device, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
@@ -110,9 +116,9 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
 // Of products that no other kernel takes.
 inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
   if (dtype == Dtype::f32) {
-    if (is_slab(device.shared_bytes_per_block, s)) return TileKernel::slab;
+    if (takes_slab(device, s)) return TileKernel::slab;
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
-    return is_f32_small(device.sm_count, s) ? TileKernel::f32_small : TileKernel::simt;
+    return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;

@@ -3,6 +3,7 @@
 #pragma once
 #include "shape.h"
 #include "sizes.h"
+#include "slab.h"
 
 namespace opscope::cuda {
 
@@ -11,6 +12,7 @@ struct F32Plan {
   int64_t splits = 1;
   bool turns_a = false, turns_b = false;  // so that k is not contiguous: those kernels are faster, and rows start on 16 bytes
   bool words = false;                     // operands as they lie, a word at a time (matmul_f32_words.cu)
+  double cost = 0;                        // of the fastest, of these tiles or of those kernels
 };
 
 // Costs in steps of 32 multiply-adds of a multiprocessor, 6300 in a microsecond, fitted to 1326 times of 137 shapes on an H200 (7 % root mean square error; 1 % above
@@ -32,14 +34,24 @@ inline double f32_simt_cost(int sm_count, const ProductShape& s) {
   return tiles(128, 128) * 10 >= int64_t{sm_count} * 9 ? cost(128, 128, 2) : cost(64, 64, 2);
 }
 
-// matmul_f32_small: no shares of k, and four times as many blocks.
-inline double f32_small_cost(int sm_count, const ProductShape& s) {
-  constexpr double alone = 1.883, several = 1.72, end = 2220, unaligned = 0.36;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes
-  const int64_t rounds = up(s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile), sm_count), steps = up(s.k, f32_small_step) * (f32_small_step / f32_step);
-  return static_cast<double>(rounds) * (static_cast<double>(steps * f32_small_tile * f32_small_tile) * (rounds == 1 ? alone : several) * (1 + unaligned * (!rows_aligned_a(s, 4) + !rows_aligned_b(s, 4))) + end);
+// matmul_f32_small: four times as many blocks. Where these are fewer than multiprocessors, `splits` blocks of a cluster share k.
+struct F32Small {
+  int64_t splits;
+  double cost;
+};
+inline F32Small f32_small(int sm_count, bool clusters, const ProductShape& s) {
+  constexpr double alone = 1.883, several = 1.72, end = 2220, unaligned = 0.36, joined = 6300;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes; of a cluster
+  const int64_t tiles = s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile), rounds = up(tiles, sm_count), steps = up(s.k, f32_small_step);
+  const auto cost = [&](int64_t each, double pace) {
+    return static_cast<double>(rounds) * (static_cast<double>(each * (f32_small_step / f32_step) * f32_small_tile * f32_small_tile) * pace * (1 + unaligned * (!rows_aligned_a(s, 4) + !rows_aligned_b(s, 4))) + end);
+  };
+  F32Small best = {1, cost(steps, rounds == 1 ? alone : several)};
+  for (int64_t splits = 2; clusters && splits <= 8 && splits <= steps && tiles * splits <= sm_count; splits *= 2)
+    if (const double shared = cost(up(steps, splits), alone) + joined; shared < best.cost) best = {splits, shared};
+  return best;
 }
-inline bool is_f32_small(int sm_count, const ProductShape& s) {
-  return s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile) < int64_t{1} << 31 && f32_small_cost(sm_count, s) < f32_simt_cost(sm_count, s);
+inline bool is_f32_small(int sm_count, bool clusters, const ProductShape& s) {
+  return s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile) < int64_t{1} << 31 && f32_small(sm_count, clusters, s).cost < f32_simt_cost(sm_count, s);
 }
 
 inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
@@ -52,8 +64,9 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   constexpr int64_t most_shared = 1 << 24;  // results of which there may be several shares, in f32
   constexpr int least_side = 17, small_side = 64, least_length = 128;  // results of both sides that are short take the smaller tiles of matmul_simt
   const int64_t steps = up(s.k, f32_step);
-  double least = std::min(f32_simt_cost(sm_count, s), f32_small_cost(sm_count, s));
+  double least = std::min(f32_simt_cost(sm_count, s), f32_small(sm_count, true, s).cost);
   F32Plan best;
+  best.cost = least;
   const int side = std::min(s.m, s.n), length = std::max(s.m, s.n);
   if (side < least_side || (side < small_side && length < least_length) || s.batch > 65535 || up(s.m, 32) > 65535 || up(s.k, 32) > 65535 || up(s.n, 32) > 65535) return best;
 
@@ -72,7 +85,7 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
       const bool alone = blocks <= sm_count;
       const double factor = (alone ? t.alone : t.factor * static_cast<double>(rounds * t.blocks)) * layout * (words ? t.words : 1), end = t.end + (words ? f32_words_end : 0);
       const double cost = std::max(static_cast<double>(up(steps, splits) * t.rows * t.columns) * factor + end * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
-      if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, words};
+      if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, words, cost};
     }
   };
   for (const Tile& t : tiles) {
@@ -85,6 +98,20 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
       }
   }
   return best;
+}
+
+// Whether matmul_slab_f32 with k in rounds is faster than these tiles, on Hopper. `pace`: multiply-adds of a multiprocessor in a microsecond by the number of its blocks (the first is that of four); `turned`: sides
+// with k contiguous take longer. Fitted to 26 products on an H200.
+inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductShape& s) {
+  constexpr int most_k = 512, least_side = 73;  // matmul_slim_f32 takes fewer
+  constexpr double pace[] = {145e3, 76e3, 96e3, 135e3}, start = 5.5, start_of_tiles = 4.5, ns_of_steps = 6300;
+  if (s.k <= slab_at_once || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= int64_t{1} << 31) return false;
+  const SlabPlan p = slab_plan(s);
+  if (p.shared > shared_bytes) return false;
+  const int64_t blocks = up(p.blocks, sm_count);
+  const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? 1 : s.trans_b ? 1.12 : 1.06;
+  const auto work = [&](int64_t together) { return static_cast<double>(together) * block / pace[together % 4]; };
+  return start + turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4)) < start_of_tiles + f32_plan(sm_count, s).cost / ns_of_steps;
 }
 
 // Stages of shared memory, and threads of a block, as kernels are built.

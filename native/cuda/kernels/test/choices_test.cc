@@ -34,9 +34,10 @@ void product_choices() {
              is(K::shallow, f16, {1, 27, 610'816, 5, true, true}) && is(K::each, f32, {1, 185'832, 5, 1, false, true}) && is(K::long_side, f16, {1, 279'431, 124, 33, true, false}),
          "each kernel of narrow products and short sums has its cases");
   expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 34, 14'976, 15, false, false}) &&
-             tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
+             tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::shifted, bf16, {1, 23, 110'917, 1409, false, false}) && is(K::stream, bf16, {1, 23, 110'917, 1409, false, false}, gpu(10, 0, hopper_shared)) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
              tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
          "and each kernel of tiles");
+  expect(is(K::slab, f32, {1, 7443, 1025, 144, false, true}) && tiles(T::f32, f32, {1, 585, 8192, 209, false, true}) && !is(K::slab, f32, {1, 7443, 1025, 144, false, true}, ampere), "k of a few hundred comes in rounds of shared memory on Hopper, where it is faster than tiles");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
          "other GPUs than Hopper take no kernel with wgmma");

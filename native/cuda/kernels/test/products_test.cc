@@ -107,13 +107,13 @@ bool slab() {
   bool right = true;
   for (const int m : {33, 64, 65, 129, 4097, 65'537})
     for (const int n : {33, 49, 64, 65, 128, 129, 258, 4100})
-      for (const int k : {17, 32, 33, 64, 65, 95, 96})
+      for (const int k : {17, 32, 33, 64, 65, 95, 96, 97, 209, 512})
         for (const int64_t batch : {1, 7}) {
           const SlabPlan p = slab_plan({batch, m, n, k, false, false});
           const SlabTask& t = p.task;
           right = right && p.rows * p.columns == 64 * 128 && p.rows % slab_warp_rows == 0 && p.columns % slab_warp_columns == 0 && p.rows / slab_warp_rows * (p.columns / slab_warp_columns) * 32 == slab_threads;
           right = right && t.tiles_m * p.rows >= m && (t.tiles_m - 1) * p.rows < m && t.tiles_n * p.columns >= n && (t.tiles_n - 1) * p.columns < n && p.blocks == batch * t.tiles_m * t.tiles_n;
-          right = right && p.shared >= k * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && (k > 64 || p.shared <= 55 << 10);
+          right = right && p.shared >= t.depth * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (k <= 96 ? t.depth == k : t.depth <= 64 && t.depth >= 32) && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && ((k > 64 && k <= 96) || p.shared <= 55 << 10);
         }
   return right;
 }
@@ -287,6 +287,9 @@ void products() {
   expect(shifted_pays({1, 8192, 83, 6169, false, false}, 4) && shifted_pays({1, 83, 85'070, 2048, true, false}, 2) && shifted_pays({17, 117, 52'114, 129, false, false}, 2) && !shifted_pays({1, 4095, 4095, 4095, false, false}, 2) &&
              !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
          "a large operand with rows off 16 bytes and few uses of each element is read as it lies");
+  expect(shifted_pays({1, 23, 110'917, 1409, false, false}, 2) && shifted_pays({128, 31, 119, 186, false, false, 1}, 2) && shifted_pays({1, 110'917, 23, 1409, true, false}, 2) && !shifted_pays({1, 23, 110'917, 1409, false, true}, 2) &&
+             !shifted_pays({1, 16, 110'917, 1409, false, false}, 2) && !shifted_pays({1, 23, 110'917, 100, false, false}, 2) && !shifted_pays({1, 23, 9001, 186, false, false}, 2),
+         "so are long columns of 16 bits times 17 to 32 vectors");
   expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
   const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, shared_bytes, bytes, s).row_groups; };
   expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,
@@ -311,6 +314,9 @@ void products() {
   expect(by_slab(4097, 846, 23) && by_slab(12'809, 258, 29) && by_slab(64, 262'144, 33) && by_slab(12'765, 129, 64) && slab_plan({1, 262'145, 49, 48, true, true}).rows == 128 && slab_plan({1, 64, 262'144, 33, true, false}).rows == 64 && !by_slab(4097, 846, 16) &&
              !by_slab(4097, 846, 97) && !by_slab(37'136, 32, 23) && !by_slab(300, 300, 64) && !by_slab(4000, 64, 64),
          "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
+  const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
+  expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 585, 8192, 209, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
+         "more of k comes in rounds where tiles would wait for copies of their operands");
   expect(deep(), "a long sum for few results covers k once, and shared memory holds its operands");
   expect(slim(), "tiles of a slim side have all of it, and shares cover k once");
   expect(stream(), "a long matrix times a short side is covered once, by rows that start alike");
@@ -330,7 +336,8 @@ void products() {
   expect(is_shallow_16({1, 8192, 8192, 8, false, false}) && is_shallow_16({1, 1000, 1000, 3, false, false}) && !is_shallow_16({1, 512, 1024, 8, false, false}) && !is_shallow_16({1, 8192, 8192, 9, false, false}),
          "16 bits of a few elements of k take threads of their own");
   expect(is_middle(132, {1, 16'747, 43, 491, false, false}) && !is_middle(132, {3, 65, 32, 12'413, true, false}) && !is_middle(132, {1, 777, 333, 1001, false, false}) && !is_middle(132, {1, 4096, 4096, 4096, false, false}) && middle_splits(132, {1, 64, 17, 8192, true, true}) > 16, "large operands that are used too seldom to be copied take blocks of 64 x 64");
-  expect(is_f32_small(132, {1, 256, 256, 256, false, false}) && !is_f32_small(132, {1, 64, 64, 100'000, false, false}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
+  expect(is_f32_small(132, false, {1, 256, 256, 256, false, false}) && !is_f32_small(132, true, {1, 64, 64, 100'000, false, false}) && !is_f32_small(132, false, {1, 65, 293, 513, true, true}) && is_f32_small(132, true, {1, 65, 293, 513, true, true}), "f32 products of a few tiles take blocks of 32 x 32 results, those of a long k shares");
+  expect(f32_small(132, true, {1, 65, 293, 513, true, true}).splits == 4 && f32_small(132, false, {1, 65, 293, 513, true, true}).splits == 1 && f32_small(132, true, {1, 400, 400, 513, false, false}).splits == 1, "blocks of a cluster share k where tiles are fewer than multiprocessors");
   expect(is_small(132, {1, 256, 23, 211, false, false}) && !is_small(132, {1, 256, 24, 208, false, false}) && !is_small(132, {1, 256, 23, 321, false, false}) && !is_small(132, {64, 131, 127, 133, false, false}) && is_small(132, {1, 30'000, 20, 1001, false, false}) &&
              !is_small(132, {1, 9, 30'000, 1001, false, false}) && is_small(132, {140, 129, 32, 67, false, false}) && !is_small(132, {140, 129, 32, 67, false, false, 1}),
          "a few tiles of unaligned rows and a short k, and large operands that are used once, are done by small blocks");
