@@ -231,6 +231,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const auto one = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0; };
   shape.sampled = one(s.depth) && one(s.height) && one(s.width);
   shape.clusters = p.device.major >= 9;
+  shape.wgmma = p.device.major == 9 && p.device.minor == 0;
   shape.element_bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const int64_t input = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, elements[] = {input, int64_t{s.filters} * terms, s.filters * shape.columns};
   for (const int64_t some : elements) shape.largest = std::max(shape.largest, some), shape.bytes += some * shape.element_bytes;
@@ -291,6 +292,8 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::product:
       if (shape.dense) return launch_matmul(p, {{1, static_cast<int>(shape.columns), static_cast<int>(shape.filters), static_cast<int>(shape.terms), false, true}, from.x, from.weight, p.output()});
+      // One image takes every kernel of matmul.
+      if (s.batch * s.groups == 1) return launch_matmul(p, {{1, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false}, from.weight, from.x, p.output()});
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
     case ConvKind::mma: return plan_mma(p, from, s, packed_axes(s), shape);
     case ConvKind::wgmma: return plan_wgmma(p, from, s, problem.packed, shape);

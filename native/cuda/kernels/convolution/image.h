@@ -17,9 +17,12 @@ struct ConvImage {
 
 // `plane`: positions of the input.
 inline ConvImage conv_image(const ConvSizes& s, const ConvShape& c) {
-  constexpr int64_t most_terms = 256, most_elements = 1 << 20, least_images = 512;
+  constexpr int64_t most_terms = 1 << 16, most_elements = 1 << 22, least_images = 512, short_terms = 256, long_terms = 1024, slim_outputs = 72;
   const int64_t terms = int64_t{s.channels} * s.depth.input * s.height.input * s.width.input, outputs = s.filters * c.plane;
-  if (s.groups > 1 || c.plane == 1 || terms > most_terms || outputs * terms > most_elements || s.batch < least_images) return {};
+  // One output of an image that meets all of it is a product as it lies.
+  if (s.groups > 1 || c.whole || terms > most_terms || outputs * terms > most_elements || s.batch < least_images) return {};
+  // Sums in f32 that are neither short nor long, for more outputs than matmul_slim_f32 takes.
+  if (c.element_bytes == 4 && terms > short_terms && terms < long_terms && outputs > slim_outputs) return {};
   // Two launches; multiply-adds of f32 units or tensor cores; bytes, in a microsecond of an H100.
   constexpr double launches = 10, f32_rate = 1.7e7, half_rate = 1.3e8, byte_rate = 2.2e6;
   const double products = static_cast<double>(s.batch) * static_cast<double>(outputs * up(terms, 8) * 8);

@@ -19,6 +19,7 @@ struct ConvShape {
   int64_t largest = 0, bytes = 0;  // elements of a tensor; of all tensors
   int64_t element_bytes = 4;
   bool clusters = false;  // whether the GPU has them
+  bool wgmma = false;     // and wgmma
   bool sampled = false;   // a kernel of one element without padding, of any stride
   double group_cost = 0;  // of convolution_group.cu (convolution/group.h), 0 where it cannot take the convolution
   bool whole = false;     // one output of an image and filter, which meets the whole image

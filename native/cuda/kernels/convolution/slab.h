@@ -19,7 +19,9 @@ struct ConvSlab {
 };
 
 inline ConvSlab conv_slab(int sm_count, const ConvShape& c) {
-  constexpr int64_t least_terms = 5, most_terms = 96, most_depth = 64, most_terms_of_few = 64, few_filters = 32, least_columns_of_few = int64_t{1} << 17, most_taps = 32, least_filters = 20, least_plane = 32, most_groups = 65'535, most = int64_t{1} << 31;
+  constexpr int64_t least_terms = 5, most_terms_odd = 144, most_terms_whole = 96, most_depth = 64, most_terms_of_few = 64, few_filters = 32, least_columns_of_few = int64_t{1} << 17, most_taps = 32, least_filters = 20, least_plane = 32, most_groups = 65'535, most = int64_t{1} << 31;
+  // Tiles write planes that are no whole vectors an element at a time.
+  const int64_t most_terms = c.plane % 4 == 0 ? most_terms_whole : most_terms_odd;
   if (c.element_bytes != 4 || c.terms < least_terms || c.terms > most_terms || c.terms / c.channels > most_taps || c.filters < least_filters || c.groups > most_groups || c.largest >= most || c.columns >= most - 128) return {};
   // A batched product reads whole rows of the input. Up to 32 filters leave half the warps of a block without any.
   if (c.point ? c.plane >= least_plane : c.sampled) return {};

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <string_view>
 
+#include "../matmul/shifted.h"
 #include "../matmul/slab.h"
+#include "../matmul/stream.h"
 #include "each.h"
 #include "filters.h"
 #include "gather.h"
@@ -170,9 +172,22 @@ inline double conv_slab_cost(int sm_count, const ConvShape& c, int64_t batch, in
   return start + std::hypot(tiles * (slab_warp_rows * slab_warp_columns) * static_cast<double>(c.terms) / (rate * sm_count), static_cast<double>(c.bytes) / bytes);
 }
 
+// By the kernels of products that read planes off 16 bytes as they lie, in 16 bits: matmul_stream for one image, matmul_shifted; 0 where neither takes the product.
+inline double conv_unaligned_cost(int sm_count, const ConvShape& c) {
+  constexpr double launches = 8, stream_bytes = 1.7e6, bytes = 2.2e6;
+  constexpr int64_t most = int64_t{1} << 30;
+  if (c.element_bytes != 2 || c.plane % 8 == 0 || c.plane >= most || c.terms >= most) return 0;
+  const int64_t batch = c.columns / c.plane * c.groups;
+  const ProductShape s = {batch, static_cast<int>(c.filters), static_cast<int>(c.plane), static_cast<int>(c.terms), false, false, c.groups};
+  if (batch == 1 && stream_plan(sm_count, 2, true, s).vectors > 0) return launches + static_cast<double>(c.bytes) / stream_bytes;
+  if (!c.wgmma || !shifted_pays(s, 2)) return 0;
+  return launches + std::hypot(shifted_plan(sm_count, 2, s).cost / 1000, static_cast<double>(c.bytes) / bytes);
+}
+
 // About what a batched product takes, which has a choice of kernels of its own: multiply-adds of whole tiles, or bytes.
 inline double conv_product_cost(int sm_count, const ConvShape& c) {
   if (const double cost = conv_slab_cost(sm_count, c, c.columns / c.plane * c.groups, c.filters, c.plane); cost > 0) return cost;
+  if (const double cost = conv_unaligned_cost(sm_count, c); cost > 0) return cost;
   const bool wide = c.plane * c.element_bytes % 16 == 0;
   const double rate = (c.element_bytes == 4 ? 1.4e5 : wide ? 1.9e6 : 2e5) * sm_count, bytes = c.element_bytes == 2 && wide ? 3e6 : 1e6;
   const double tiles = static_cast<double>(c.columns / c.plane * c.groups) * static_cast<double>(up(c.filters, 64) * up(c.plane, 64)) * 4096, terms = static_cast<double>(up(c.terms, 16) * 16);

@@ -107,6 +107,8 @@ void slabs() {
   ConvShape short_sum = {3'222'240, 64, 1, 39, 70, false, false, 13};
   short_sum.bytes = 1'162'410'000;
   expect(conv_kind(132, short_sum) == ConvKind::slab && conv_slab(132, short_sum).depth == 39 && conv_slab(132, {3'222'240, 64, 1, 91, 70, false, false, 13}).depth == 46, "a short sum is held as a whole, a longer one in equal parts");
+  expect(conv_slab(132, {160'126, 199, 1, 144, 3481, false, false, 16}).depth == 48 && conv_slab(132, {160'128, 199, 1, 144, 3484, false, false, 16}).filters == 0 && conv_slab(132, {160'126, 199, 1, 153, 3481, false, false, 17}).filters == 0,
+         "a sum of up to 144 terms is where planes are no whole vectors");
 }
 
 // Tiles of positions cover each plane once, whatever their vectors begin with.

@@ -40,6 +40,13 @@ void kinds() {
     return conv_kind(132, c);
   };
   expect(point(10'891, 65, 32, 297) == ConvKind::product && point(64, 128, 32, 103) == ConvKind::product && point(10'891, 65, 8, 297) != ConvKind::product, "f32 kernels of one element with a short sum are products, whose tiles have all of it");
+  const auto unaligned = [](int64_t images, int64_t filters, int64_t channels, int64_t plane, bool wgmma) {
+    ConvShape c = {images * plane, filters, 1, channels, plane, true, true, channels};
+    c.element_bytes = 2, c.bytes = 2 * images * plane * (filters + channels), c.wgmma = wgmma;
+    return conv_unaligned_cost(132, c);
+  };
+  expect(unaligned(16, 127, 261, 9597, true) > 0 && unaligned(16, 127, 261, 9597, false) == 0 && unaligned(16, 127, 261, 9600, true) == 0 && unaligned(1, 9, 600, 200'001, false) > 0 && unaligned(2, 9, 600, 200'001, true) == 0,
+         "planes off 16 bytes are read as they lie by products that can");
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
   expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::filters && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::gather, "few terms are no tile, whatever the filters");
@@ -282,12 +289,15 @@ void images() {
     const ConvSizes s = {batch, channels, filters, groups, 1, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, width};
     ConvShape c = {int64_t{batch} * width.output, filters / groups, groups, int64_t{channels} / groups * width.kernel, width.output, false, false, channels / groups};
     c.bytes = 4 * (int64_t{batch} * channels * width.input + int64_t{batch} * filters * width.output);
+    c.whole = width.padding == 0 && width.kernel == width.input;
     return conv_image(s, c);
   };
   const ConvImage two = image(3'093'373, 1, 37, 1, axis(2, 7, 3, 1, 1));
   expect(two.terms == 2 && two.outputs == 74 && two.cost > 300 && two.cost < 600, "a small image is a row of a product, which its bytes bound");
   expect(image(3'093'373, 2, 36, 2, axis(2, 7, 3, 1, 1)).terms == 0 && image(100, 1, 37, 1, axis(2, 7, 3, 1, 1)).terms == 0 && image(4096, 64, 37, 1, axis(5, 3, 1, 1, 1)).terms == 0 && image(4096, 9, 17, 1, axis(5, 5, 0, 1, 1)).terms == 0,
-         "groups, few images, long rows and single outputs of an image are not");
+         "groups, few images, rows of some length and single outputs that meet all of an image are not");
+  expect(image(5237, 8193, 9, 1, axis(5, 3, 1, 2, 1)).terms == 40'965 && image(2000, 1000, 16, 1, axis(4, 3, 1, 1, 1)).outputs == 64 && image(4096, 9, 17, 1, axis(6, 5, 0, 2, 1)).outputs == 17 && image(4096, 40'000, 17, 1, axis(5, 5, 1, 1, 1)).terms == 0,
+         "long rows with few outputs are, and single outputs that meet part of an image");
 }
 
 }  // namespace
