@@ -1,4 +1,5 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
+import { MOST_COVERED, type OutputGrid } from '../../wgsl/output-grid'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
 
@@ -7,33 +8,19 @@ export const FEW_STEPS = 8
 /** Rows, most first, and columns of a thread at most: it reads an element of b once for all its rows, and of a for all its columns. */
 const HEIGHTS = [8, 4, 2, 1]
 const COLUMNS = 4
-/** Columns that workgroups cover, of the fewest that any do: more of a thread are worth some that stand empty. */
-const MOST_COVERED = 1.1
 /** Threads beside each other that write whole sectors. */
 const NARROWEST = 32
 /** Workgroups that fill any device known here. */
 const ENOUGH_GROUPS = 528
 
-export interface FewStepsPlan {
-  /** Threads beside each other, and rows of threads. */
-  wide: number
-  high: number
-  /** Columns and rows of a thread, `wide` and `high` apart. */
-  across: number
-  down: number
-  /** Workgroups beside and below each other. */
-  beside: number
-  below: number
-}
-
-/** How threads take `batch` products [m, n]: fewer rows each where workgroups are few. */
-export function planFewSteps(batch: number, m: number, n: number): FewStepsPlan {
+/** How threads take `batch` products [m, n], the rows of a thread `high` apart: fewer rows each where workgroups are few. */
+export function planFewSteps(batch: number, m: number, n: number): OutputGrid {
   const widths = Array.from({ length: COLUMNS }, (_, i) => ({ across: COLUMNS - i, wide: Math.min(THREADS, Math.max(NARROWEST, powerOfTwoFrom(Math.ceil(n / (COLUMNS - i))))) }))
   const covered = ({ across, wide }: (typeof widths)[number]) => Math.ceil(n / (across * wide)) * across * wide
   const least = Math.min(...widths.map(covered))
   const { across, wide } = widths.find((one) => covered(one) <= MOST_COVERED * least)!
   const [high, beside] = [THREADS / wide, Math.ceil(n / (across * wide))]
-  const planned = (most: number): FewStepsPlan => {
+  const planned = (most: number): OutputGrid => {
     const down = Math.ceil(m / (Math.ceil(m / (most * high)) * high))
     return { wide, high, across, down, beside, below: Math.ceil(m / (down * high)) }
   }
