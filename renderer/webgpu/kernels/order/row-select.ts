@@ -86,14 +86,23 @@ const PART = 4096
 const MOST_PARTS = 128
 const FEW_ROWS = 32
 const MOST_ELEMENTS = 2 ** 23
+/** Most elements of a row that are selected of its parts, and of all parts, and how many elements there are to one of these at least. */
+const MOST_OF_PART = 512
+const MOST_OF_PARTS = 2 ** 14
+const LEAST_LEFT_OUT = 2
+
+const partSize = (length: number): number => Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
 
 /** Whether workgroups select the first of parts of each row, from which others select those of the row. */
-export const isSelectedByPart = (rows: number, length: number, first: number): boolean => rows < FEW_ROWS && rows * length <= MOST_ELEMENTS && length > 2 * PART && first <= FEW
+export function isSelectedByPart(rows: number, length: number, first: number): boolean {
+  if (rows >= FEW_ROWS || rows * length > MOST_ELEMENTS || length <= 2 * PART) return false
+  const all = Math.ceil(length / partSize(length)) * first
+  return first <= FEW || (first <= MOST_OF_PART && all <= MOST_OF_PARTS && all * LEAST_LEFT_OUT <= length)
+}
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
 export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted): Program {
-  const size = Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
-  const parts = Math.ceil(length / size)
+  const parts = Math.ceil(length / partSize(length))
   // The last part has as many as are selected.
   const even = Math.ceil(length / parts / 4) * 4
   const [values, places] = [{ scratch: 0 }, { scratch: 1 }]

@@ -1,6 +1,7 @@
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { firstFew, isFewFirst } from './first-few'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
 import { LONGEST_PART, partOf, sortByParts } from './parts'
 import { sortDigits } from './radix'
@@ -54,6 +55,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
   if (isShort(rows, cols)) return sortShort(descending, rows, cols, first, x, out)
+  if (cols > SHORT_ROW && isFewFirst(first)) return firstFew(descending, rows, cols, first, x, out, shape)
   if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
