@@ -1,5 +1,7 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { MOST_COVERED, type OutputGrid } from '../../wgsl/output-grid'
 import type { Program } from '../types'
+import { columnsText } from './columns'
 
 /** Terms of a sum up to which a thread takes no longer than tiles, and those where it has fewer than so many outputs, for which it reads about as much as it multiplies. */
 const MOST_TERMS = 64
@@ -9,37 +11,23 @@ const ENOUGH_OUTPUTS = 8
 const OWN = [[8, 4], [4, 4], [4, 2], [2, 2], [1, 1]] as const
 /** Threads beside each other, which write whole sectors. Few of them leave a workgroup more filters, for which it reads the same elements. */
 const WIDTHS = [32, 64, 128, 256]
-/** Outputs that workgroups cover, of the fewest that any do: fewer reads are worth some that stand empty. */
-const MOST_COVERED = 1.1
 /** Workgroups that leave little of any device known here idle, and weights that fit the 16 KiB of workgroup memory that every adapter has. */
 const ENOUGH_GROUPS = 264
 const WEIGHTS = 4096
 
-export interface FewTermsPlan {
-  /** Threads beside each other, and rows of threads. */
-  wide: number
-  high: number
-  /** Positions of a thread, `wide` apart, and filters, which are neighbours. */
-  across: number
-  down: number
-  /** Workgroups beside and below each other. */
-  beside: number
-  below: number
-}
-
 /** Weights of a thread's filters for a term: whole vectors. */
 const vectorsOf = (down: number): number => Math.ceil(down / 4)
 
-/** How threads take `filters` of each of `groups`, at `positions` of all images: fewer each where workgroups are few. Undefined where sums are long for that. */
-export function planFewTerms(groups: number, filters: number, positions: number, terms: number): FewTermsPlan | undefined {
+/** How threads take `filters` of each of `groups`, rows of which a thread has neighbours, at `positions` of all images: fewer each where workgroups are few. Undefined where sums are long for that. */
+export function planFewTerms(groups: number, filters: number, positions: number, terms: number): OutputGrid | undefined {
   if (terms > MOST_TERMS) return undefined
-  const planned = ([most, across]: readonly [number, number]): FewTermsPlan => {
-    const plans = WIDTHS.map((wide): FewTermsPlan => {
+  const planned = ([most, across]: readonly [number, number]): OutputGrid => {
+    const plans = WIDTHS.map((wide): OutputGrid => {
       const high = THREADS / wide
       const below = Math.ceil(filters / (most * high))
       return { wide, high, across, down: Math.ceil(filters / (below * high)), beside: Math.ceil(positions / (wide * across)), below }
     }).filter(({ high, down }) => high * vectorsOf(down) * 4 * terms <= WEIGHTS)
-    const covered = ({ wide, high, down, beside, below }: FewTermsPlan) => wide * across * beside * high * down * below
+    const covered = ({ wide, high, down, beside, below }: OutputGrid) => wide * across * beside * high * down * below
     const least = Math.min(...plans.map(covered))
     return plans.find((plan) => covered(plan) <= MOST_COVERED * least)!
   }
@@ -55,21 +43,17 @@ export interface FewTermsShape {
   paddings: readonly number[]
 }
 
-const AXES = ['d', 'h', 'w'] as const
-
 /**
  * A convolution of short sums without tiles: a thread has some filters at some positions of all images, whose elements of x it reads where they lie.
  * Weights are in workgroup memory. `extents` is WGSL of the op's dims as constants.
  */
-export function fewTerms(dtype: 'f32' | 'f16', plan: FewTermsPlan, extents: string, { groups, terms, paddings }: FewTermsShape): Program {
+export function fewTerms(dtype: 'f32' | 'f16', plan: OutputGrid, extents: string, { groups, terms, paddings }: FewTermsShape): Program {
   const type = storage(dtype, 1)
   const { wide, high, across, down, beside, below } = plan
   const list = (count: number) => Array.from({ length: count }, (_, i) => i)
   const [rows, columns, vectors] = [list(down), list(across), list(vectorsOf(down))]
   const each = (text: (r: number, c: number) => string) => rows.flatMap((r) => columns.map((c) => text(r, c))).join('\n')
-  const padded = AXES.filter((_, i) => paddings[i]! > 0)
-  const inside = (c: number) => (padded.length === 0 ? 'true' : padded.map((axis) => `${axis}_${c} + ${axis} < ${axis}_input`).join(' && '))
-  const met = (c: number) => (padded.length === 0 ? `f32(x[at_${c} + in_plane])` : `select(0.0, f32(x[select(0u, at_${c} + in_plane, in_${c})]), in_${c})`)
+  const text = columnsText(across, wide, paddings)
   const slots = high * vectors.length
   const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }], dtype === 'f16')}
 ${extents}const of_group = filters / groups;
@@ -84,23 +68,15 @@ ${entry(`  let first_column = group % ${beside}u * ${wide * across}u + lane % ${
     let own = (block * ${high}u + row / ${4 * vectors.length}u) * ${down}u + row % ${4 * vectors.length}u;
     weights[i / 4u][i % 4u] = f32(weight[(product * of_group + min(own, of_group - 1u)) * ${terms}u + i / ${4 * slots}u]);
   }
-${columns.map((c) => `  let column_${c} = min(first_column + ${c * wide}u, batch * outputs - 1u);
-  let d_${c} = column_${c} % outputs / (h_output * w_output) * stride - d_padding;
-  let h_${c} = column_${c} / w_output % h_output * stride - h_padding;
-  let w_${c} = column_${c} % w_output * stride - w_padding;
-  let origin_${c} = (column_${c} / outputs * channels + product * per_group) * plane + (d_${c} * h_input + h_${c}) * w_input + w_${c};`).join('\n')}
+${text.origins}
 ${each((r, c) => `  var sum_${r}_${c} = 0.0;`)}
   workgroupBarrier();
   for (var t = 0u; t < taps; t++) {
-    let d = t / (h_kernel * w_kernel) * dilation;
-    let h = t / w_kernel % h_kernel * dilation;
-    let w = t % w_kernel * dilation;
-    let met_first = (d * h_input + h) * w_input + w;
-${columns.map((c) => `    let at_${c} = origin_${c} + met_first;${padded.length === 0 ? '' : ` let in_${c} = ${inside(c)};`}`).join('\n')}
+${text.tap}
     for (var channel = 0u; channel < per_group; channel++) {
       let in_plane = channel * plane;
       let own = (channel * taps + t) * ${slots}u + lane / ${wide}u * ${vectors.length}u;
-${columns.map((c) => `      let x_${c} = ${met(c)};`).join('\n')}
+${columns.map((c) => `      let x_${c} = ${text.met(c, 'in_plane')};`).join('\n')}
 ${vectors.map((v) => `      let weights_${v} = weights[own + ${v}u];`).join('\n')}
 ${each((r, c) => `      sum_${r}_${c} = fma(weights_${Math.floor(r / 4)}[${r % 4}], x_${c}, sum_${r}_${c});`)}
     }

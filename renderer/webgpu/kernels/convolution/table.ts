@@ -4,6 +4,7 @@ import { joinedParts, matmulText } from '../matmul/kernel'
 import { chunkOf, partsOf, partsOfProduct, tilesFor, usedOf } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan, FILTERS } from './direct'
+import { fewFilters, planFewFilters } from './few-filters'
 import { fewTerms, planFewTerms } from './few-terms'
 import { gatherImage } from './gather'
 import { AXES_AT, reached, withReachedWeights } from './reach'
@@ -60,6 +61,8 @@ const FEW_TILES = 64
 const LITTLE = 2 ** 24
 /** Of the multiply-adds of tiles: where fewer are of outputs and terms, or rows are no whole vectors, threads of short sums take less. */
 const MOST_USED = 0.8
+/** Tiles of a matrix that leave much of a device idle. */
+const FEW_OF_MATRIX = 132
 
 /** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. `whole`: the shape before taps were left out. */
 function planned(shape: KernelShape, whole?: KernelShape): Program {
@@ -75,14 +78,16 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const isMatrix = !folded && taps === 1 && dimOf(shape, 4) === 1 && AXES_AT.every((at) => dimOf(shape, at + 2) === 0 && dimOf(shape, at) === dimOf(shape, at + 3))
   const { tile, tilesM, tilesN } = tilesFor(products, m, n, !isMatrix)
   const tiles = products * tilesM * tilesN
+  // Padding of the whole shape, which may be behind the last element alone.
+  const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
+  const fewOf = planFewFilters(groups, m, batch * outputs, channels / groups, taps)
+  if (fewOf) return fewFilters(dtype, fewOf, m, constants(shape), { groups, paddings })
   if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
     return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
   // Few taps leave a part few steps.
   const parts = whole ? Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k))) : partsOf(tiles, k)
-  // Padding of the whole shape, which may be behind the last element alone.
-  const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
-  const few = isMatrix ? undefined : planFewTerms(groups, m, batch * outputs, k)
-  if (few && (outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
+  const few = isMatrix && tiles >= FEW_OF_MATRIX ? undefined : planFewTerms(groups, m, batch * outputs, k)
+  if (few && (isMatrix || outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
   const split = parts > 1
   const wgsl = matmulText({
     dtype, transA: false, transB: false, widthA: widthFor(k), widthB: isMatrix ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
