@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { createRandom } from '@core/stats/random'
 import { THREADS } from '../../wgsl/header'
 import { KERNELS } from '../registry'
+import { keysSeen } from './few'
+import { planSharedKeys } from './shared-keys'
 import { lanesOf } from './short'
+import { tileRows } from './tiled'
 
 const build = (op: string, dims: readonly number[]) => KERNELS.get(op)!.build({ dtype: 'f32', dims, scalars: [] })
 
@@ -19,9 +23,35 @@ describe('attention', () => {
     const groups = (queries: number, keys: number) => build('scaled_dot_product_attention', [1, 1, 1, queries, keys, 96, 0]).steps[0]!.groups
     expect([groups(67, 67), groups(1024, 1024)]).toEqual([67, 16])
   })
-  it('takes tiles of 64 queries, and smaller ones where there are few', () => {
-    const groups = (queries: number) => build('scaled_dot_product_attention', [20, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
-    expect([groups(130), groups(64), groups(20)]).toEqual([240, 80, 160])
+  it('takes tiles of 64 queries, and less than 32 queries by up to eight, with those of other heads that share their keys', () => {
+    const groups = (queries: number, kvHeads = 4) => build('scaled_dot_product_attention', [20, 4, kvHeads, queries, 100, 40, 0]).steps[0]!.groups
+    expect([groups(130), groups(64), groups(20), groups(5), groups(5, 2)]).toEqual([240, 80, 240, 80, 80])
+    // Keys that no causal query sees are none.
+    expect(build('scaled_dot_product_attention', [701, 4, 4, 4, 129, 32, 1]).steps.map((one) => one.groups)).toEqual([Math.ceil((701 * 4 * 4 * 8) / THREADS)])
+  })
+
+  it('covers queries that share keys, and the keys, in plans of several queries', () => {
+    const random = createRandom(4)
+    const upTo = (most: number) => Math.ceil(most ** random())
+    for (let i = 0; i < 3000; i++) {
+      const kvHeads = upTo(20)
+      const of = { dtype: 'f32', batch: upTo(300), heads: kvHeads * upTo(8), kvHeads, seqQ: upTo(31), seqK: upTo(16_000), headDim: upTo(512), causal: random() < 0.5, scale: 1 } as const
+      const { threads, rows, blocks, sharing, chunk, parts, perPart } = planSharedKeys(of, { subgroups: 32 })
+      const name = JSON.stringify(of)
+      expect(rows * blocks >= (of.heads / kvHeads) * of.seqQ && rows * (blocks - 1) < (of.heads / kvHeads) * of.seqQ, name).toBe(true)
+      expect(parts * perPart >= keysSeen(of) && (parts - 1) * perPart < keysSeen(of) && chunk % 4 === 0 && chunk > 0, name).toBe(true)
+      expect(threads >= Math.ceil(of.headDim / 4) && threads % sharing === 0, name).toBe(true)
+      expect(16 * (rows * Math.ceil(of.headDim / 4)) + 4 * rows * chunk, name).toBeLessThanOrEqual(14_336)
+    }
+    expect([planSharedKeys({ dtype: 'f32', batch: 701, heads: 4, kvHeads: 4, seqQ: 4, seqK: 129, headDim: 32, causal: false, scale: 1 }, { subgroups: 32 }).sharing, planSharedKeys({ dtype: 'f32', batch: 701, heads: 4, kvHeads: 4, seqQ: 4, seqK: 129, headDim: 32, causal: false, scale: 1 }, {}).sharing]).toEqual([2, 1])
+  })
+
+  it('keeps the queries of a tile in workgroup memory where the device has enough', () => {
+    expect([[64, 49_152], [128, 49_152], [40, 49_152], [160, 49_152], [64, 16_384]].map(([headDim, bytes]) => { const { stay, depth, rows } = tileRows(headDim!, bytes!); return [stay, depth, rows] })).toEqual([[true, 32, 128], [true, 32, 192], [true, 16, 112], [false, 16, 64], [false, 16, 64]])
+    for (let headDim = 1; headDim <= 512; headDim++) {
+      const { keysAt, depth, partsAt, weightsAt, rows } = tileRows(headDim, 49_152)
+      expect(keysAt + depth <= partsAt && partsAt + 16 <= rows && weightsAt + 64 <= rows && 256 * rows <= 49_152, String(headDim)).toBe(true)
+    }
   })
 
   it('multiplies nothing for queries behind the last one, nor values that no query of a thread sees', () => {
@@ -39,13 +69,6 @@ describe('attention', () => {
     expect(groups(1024, 1, 2048)).toEqual([1024])
     expect(groups(8, 7, 65537)).toEqual([56 * 18, 56])
     // Causal: a query sees no key behind it.
-    expect(groups(2, 4, 4096, 1)).toEqual([8])
-  })
-
-  it('reads of few queries all that a step needs before its first barrier, four keys of values at once in short heads', () => {
-    const text = (headDim: number) => build('scaled_dot_product_attention', [100, 66, 66, 16, 17, headDim, 1]).steps[0]!.wgsl
-    const before = (wgsl: string) => wgsl.slice(wgsl.indexOf('for (var at'), wgsl.indexOf('workgroupBarrier'))
-    expect([32, 128].map((headDim) => before(text(headDim)).split(/\b[qk]\[/).length - 1)).toEqual([4, 8])
-    expect([128, 256].map((headDim) => text(headDim).split('f32(v[').length - 1)).toEqual([4 * 8, 16])
+    expect(groups(2, 20, 4096, 1)).toEqual([40])
   })
 })

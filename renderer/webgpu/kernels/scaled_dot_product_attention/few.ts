@@ -2,8 +2,6 @@ import { entry, header, step, storage, THREADS, widthFor, working } from '../../
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program, Step } from '../types'
 
-/** Queries of a head up to which tiles of 16 would stand nearly empty. */
-const FEW_QUERIES = 4
 /** Workgroups of tiles below which most of a device is idle, and keys for each query from which on that counts. */
 const FEW_GROUPS = 66
 const KEYS_EACH = 4
@@ -36,12 +34,16 @@ export interface FewAttention {
 /** Whether workgroups should take the keys of one query rather than tiles of queries, of which there would be `tiles`. */
 export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention, tiles: number): boolean {
   const queries = batch * heads * seqQ
-  return seqQ <= FEW_QUERIES || (tiles < FEW_GROUPS && queries <= MOST_QUERIES && (seqK >= KEYS_EACH * seqQ || queries * seqK * headDim <= MOST_READ))
+  return tiles < FEW_GROUPS && queries <= MOST_QUERIES && (seqK >= KEYS_EACH * seqQ || queries * seqK * headDim <= MOST_READ)
 }
 
+/** Keys that some query sees. */
+export const keysSeen = ({ seqQ, seqK, causal }: Pick<FewAttention, 'seqQ' | 'seqK' | 'causal'>): number => (causal ? Math.min(seqK, seqQ) : seqK)
+
 /** Parts of the keys of each query, in whole chunks. */
-export function keyParts({ batch, heads, seqQ, seqK, headDim, causal }: FewAttention): { parts: number; perPart: number; chunk: number } {
-  const seen = causal ? Math.min(seqK, seqQ) : seqK
+export function keyParts(of: FewAttention): { parts: number; perPart: number; chunk: number } {
+  const { batch, heads, seqQ, headDim } = of
+  const seen = keysSeen(of)
   const queries = batch * heads * seqQ
   const alone = seen * headDim <= ALONE
   const chunk = alone ? THREADS : (CHUNKS.find((size) => queries * Math.ceil(seen / size) >= FEW_GROUPS) ?? CHUNKS.at(-1)!)
@@ -83,12 +85,13 @@ function joined({ wide, high, columns }: ReturnType<typeof rowsOf>): string {
   return columns.map((c) => `  rows[lane] = sum_${c};\n  workgroupBarrier();\n${steps.join('\n')}\n  sum_${c} = rows[lane];\n  workgroupBarrier();`).join('\n')
 }
 
-function partText({ dtype, headDim, causal, seqQ, seqK }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, chunk: number, split: boolean): string {
+function partText(of: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, chunk: number, split: boolean): string {
+  const { dtype, headDim, causal } = of
   const width = widthFor(headDim)
   const [type, vector] = [storage(dtype, width), working(width)]
   const vectors = headDim / width
   // Of few keys the query is not shared first: it comes together with them.
-  const seen = causal ? Math.min(seqK, seqQ) : seqK
+  const seen = keysSeen(of)
   const direct = seen <= chunk
   const lanes = Math.min(chunk, powerOfTwoFrom(seen))
   const asked = direct ? `(${vector}(q[query * ${vectors}u + d]) * scalar(0u))` : 'asked[d]'
@@ -162,7 +165,7 @@ ${joined(rows)}
 }
 
 /** Joins the parts of each query: their largest scores, sums of weights and weighted values. */
-function joinStep(dtype: 'f32' | 'f16', headDim: number, queries: number, parts: number, { subgroups }: Pick<KernelShape, 'subgroups'>): Step {
+export function joinStep(dtype: 'f32' | 'f16', headDim: number, queries: number, parts: number, { subgroups }: Pick<KernelShape, 'subgroups'>): Step {
   const type = storage(dtype, 1)
   const rows = rowsOf(headDim)
   const { wide, high, columns } = rows

@@ -1,6 +1,7 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { Program } from '../types'
+import { keysSeen } from './few'
 
 /** Keys up to which threads have all scores of a query at once; more of them where so few vectors of queries leave tiles nearly empty. */
 const FEW_KEYS = 8
@@ -12,7 +13,7 @@ const MOST_EMPTY = 1 / 4
 /** Vectors of values that a thread loads before the scores are known. */
 const EARLY = 16
 
-export const isShort = (queries: number, seqK: number, headDim: number): boolean => seqK <= FEW_KEYS || (seqK <= MOST_KEYS && (queries * headDim) / 4 <= FEW_VECTORS)
+export const isShort = (queries: number, seen: number, headDim: number): boolean => seen <= FEW_KEYS || (seen <= MOST_KEYS && (queries * headDim) / 4 <= FEW_VECTORS)
 
 /** Queries up to which idle threads cost nothing: workgroups do not fill a device. */
 const FEW_QUERIES = 1056
@@ -28,18 +29,19 @@ export function lanesOf(length: number, queries: number): number {
 /** Attention over a few keys: neighbouring threads share a query, and each has the scores of all keys before it weighs its part of the values. dims: as in kernel.ts. */
 export function shortAttention(dtype: 'f32' | 'f16', queries: number, dims: readonly [seqQ: number, seqK: number, heads: number, kvHeads: number, headDim: number], causal: boolean, scale: number): Program {
   const [seqQ, seqK, heads, kvHeads, headDim] = dims
+  const seen = keysSeen({ seqQ, seqK, causal })
   const width = headDim % 4 === 0 ? 4 : 1
   const [type, vector] = [storage(dtype, width), width === 4 ? 'vec4<f32>' : 'f32']
   const length = headDim / width
   const lanes = lanesOf(length, queries)
   const columns = Array.from({ length: Math.ceil(length / lanes) }, (_, c) => c)
-  const keys = Array.from({ length: seqK }, (_, j) => j)
-  const quads = Array.from({ length: Math.ceil(seqK / 4) }, (_, p) => p)
+  const keys = Array.from({ length: seen }, (_, j) => j)
+  const quads = Array.from({ length: Math.ceil(seen / 4) }, (_, p) => p)
   const each = (text: (j: number) => string) => keys.map(text).join('\n')
   const product = (a: string, b: string) => (width === 4 ? `dot(${a}, ${b})` : `${a} * ${b}`)
   const whole = lanes * columns.length === length
   const score = (j: number) => `total_${Math.floor(j / 4)}.${'xyzw'[j % 4]}`
-  const early = seqK * columns.length <= EARLY
+  const early = seen * columns.length <= EARLY
   const value = (j: number, c: number) => `${vector}(v[base + ${j}u * length + d_${c}])`
   const first = lanes === 1
     ? quads.map((p) => `  var total_${p} = part_${p};`).join('\n')
@@ -57,7 +59,7 @@ ${lanes > 1 ? `var<workgroup> parts: array<vec4<f32>, ${THREADS * quads.length}>
 ${columns.map((c) => `  let at_${c} = l + ${c * lanes}u; let d_${c} = min(at_${c}, length - 1u); let q_${c} = ${whole ? '' : `select(${vector}(0.0), `}${vector}(q[query * length + d_${c}])${whole ? '' : `, at_${c} < length)`};`).join('\n')}
 ${each((j) => `  let score_${j} = ${columns.map((c) => product(`q_${c}`, `${vector}(k[base + ${j}u * length + d_${c}])`)).join(' + ')};`)}
 ${early ? each((j) => columns.map((c) => `  let v_${j}_${c} = ${value(j, c)};`).join(' ')) : ''}
-${quads.map((p) => `  let part_${p} = vec4<f32>(${[0, 1, 2, 3].map((i) => (4 * p + i < seqK ? `score_${4 * p + i}` : '0.0')).join(', ')});`).join('\n')}
+${quads.map((p) => `  let part_${p} = vec4<f32>(${[0, 1, 2, 3].map((i) => (4 * p + i < seen ? `score_${4 * p + i}` : '0.0')).join(', ')});`).join('\n')}
 ${first}
 ${causal ? each((j) => `  if (${j}u > query % ${seqQ}u) { ${score(j)} = -1e30; }`) : ''}
   var top = ${score(0)};
