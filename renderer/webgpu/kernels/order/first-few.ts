@@ -4,9 +4,11 @@ import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
 import { keyFunctions, numbers } from './keys'
 import type { Sorted, Source } from './network'
+import { isSelectedByRow } from './row-select'
 
-/** Elements of a row that each thread keeps at most. */
+/** Elements of a row that each thread keeps at most, and those where a workgroup selects of the row otherwise, in one dispatch as well. */
 const MOST_FIRST = 8
+const MOST_BESIDE = 2
 /** Vectors of all rows up to which a thread takes one; of more, several, which are on their way together. */
 const FEW_VECTORS = 2 ** 16
 const EACH = 4
@@ -18,7 +20,7 @@ const LEAST_PART = 2048
 const FILLED = 528
 
 /** Whether threads keep the first of what they read. */
-export const isFewFirst = (first: number): boolean => first <= MOST_FIRST
+export const isFewFirst = (rows: number, length: number, first: number): boolean => first <= (isSelectedByRow(rows, length, first) ? MOST_BESIDE : MOST_FIRST)
 
 /** Threads that share a row, or all of a workgroup where `parts` of a row have one each. */
 export function planFirstFew(rows: number, length: number): { lanes: number; parts: number } {

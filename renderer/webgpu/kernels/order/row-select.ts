@@ -1,7 +1,8 @@
 import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
-import type { BufferName, Program } from '../types'
+import type { BufferName, KernelShape, Program } from '../types'
 import { keyFunctions, numbers } from './keys'
 import type { Sorted, Source } from './network'
+import { type Memory, memoryText, usesSubgroups } from './ranked'
 
 /** Bits of the digits from the top, and counts of one. */
 const DIGIT_BITS = 11
@@ -27,18 +28,19 @@ const AT_ONCE = 4
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
   length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : MOST_SELECTED)
 
-/** `name`: `start`, and what the threads before this one have in `sums`. */
-const sumsBefore = (name: string, start: string): string => `  workgroupBarrier();
-  if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
-  workgroupBarrier();
-  var ${name} = ${start};
-  for (var j = 0u; j < lane / 16u; j++) { ${name} += tops[j]; }
-  for (var j = lane & 240u; j < lane; j++) { ${name} += sums[j]; }`
+/** Sums over the threads. */
+const SUMS: Memory = {
+  threads: THREADS,
+  declared: `var<workgroup> sums: array<u32, ${THREADS}>;\nvar<workgroup> tops: array<u32, 32>;\n`,
+  count: (w) => `memory[${w}]`,
+  base: (w) => `sums[${w}]`,
+  total: (w) => `tops[${w}]`,
+  read: (place) => place,
+  write: (place, value) => `${place} = ${value};`,
+}
 
 /** Counts are searched for the bin where they reach `first`: its number, what is in front of it, and what is up to its end. */
 const FIND = `var<workgroup> memory: array<atomic<u32>, ${BINS}>;
-var<workgroup> sums: array<u32, ${THREADS}>;
-var<workgroup> tops: array<u32, 16>;
 var<workgroup> found: vec3<u32>;
 var<workgroup> listed: atomic<u32>;
 fn clear(lane: u32) {
@@ -49,8 +51,7 @@ fn clear(lane: u32) {
 fn find(first: u32, before: u32, lane: u32) -> vec3<u32> {
   workgroupBarrier();
 ${numbers(PER_THREAD).map((k) => `  let c${k} = atomicLoad(&memory[lane * ${PER_THREAD}u + ${k}u]);`).join('\n')}
-  sums[lane] = ${numbers(PER_THREAD).map((k) => `c${k}`).join(' + ')};
-${sumsBefore('ahead', 'before')}
+  var ahead = before + ahead_of(${numbers(PER_THREAD).map((k) => `c${k}`).join(' + ')}, lane);
 ${numbers(PER_THREAD).map((k) => `  if (ahead < first && ahead + c${k} >= first) { found = vec3<u32>(lane * ${PER_THREAD}u + ${k}u, ahead, ahead + c${k}); }\n  ahead += c${k};`).join('\n')}
   if (lane == 0u) { atomicStore(&listed, 0u); }
   return workgroupUniformLoad(&found);
@@ -69,15 +70,14 @@ const EQUALS = `    for (var start = 0u; start < length && taken < first; start 
         let i = start + lane * ${SEARCHED}u + j;
         if (i < length && element(base + i) == prefix) { own |= 1u << j; }
       }
-      sums[lane] = countOneBits(own);
-${sumsBefore('rank', 'taken')}
+      var rank = taken + ahead_of(countOneBits(own), lane);
       for (var j = 0u; j < ${SEARCHED}u; j++) {
         if ((own & (1u << j)) == 0u) { continue; }
         if (rank < first) { atomicStore(&memory[rank], prefix); atomicStore(&memory[${KEPT}u + rank], start + lane * ${SEARCHED}u + j); }
         rank++;
       }
-      if (lane == 0u) { var all = 0u; for (var j = 0u; j < 16u; j++) { all += tops[j]; } found.x = all; }
-      taken += workgroupUniformLoad(&found).x;
+      if (lane == ${THREADS - 1}u) { found.x = rank; }
+      taken = workgroupUniformLoad(&found).x;
     }
 `
 
@@ -101,13 +101,13 @@ export function isSelectedByPart(rows: number, length: number, first: number): b
 }
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
-export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted): Program {
+export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {
   const parts = Math.ceil(length / partSize(length))
   // The last part has as many as are selected.
   const even = Math.ceil(length / parts / 4) * 4
   const [values, places] = [{ scratch: 0 }, { scratch: 1 }]
-  const best = selectByRow(descending, rows, length, first, x, { values, places, type: 'f32' }, { parts, size: even })
-  const last = selectByRow(descending, rows, parts * first, first, { x: values, type: 'f32' }, to, { placesOf: places })
+  const best = selectByRow(descending, rows, length, first, x, { values, places, type: 'f32' }, device, { parts, size: even })
+  const last = selectByRow(descending, rows, parts * first, first, { x: values, type: 'f32' }, to, device, { placesOf: places })
   const bytes = 4 * rows * parts * first
   return { scratchBytes: [bytes, bytes], steps: [...best.steps, ...last.steps] }
 }
@@ -124,7 +124,7 @@ interface Parted {
  * few. These are listed, counted by further digits while they are many, and stand behind as many as are in front of them. Of few, the first key of each thread says
  * where they end, without counts of the others.
  */
-export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { parts = 1, size = length, placesOf }: Parted = {}): Program {
+export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { subgroups }: Pick<KernelShape, 'subgroups'>, { parts = 1, size = length, placesOf }: Parted = {}): Program {
   const width = widthFor(length)
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
   // Vectors behind the last one are read again and dropped.
@@ -134,7 +134,7 @@ ${numbers(AT_ONCE).map((u) => `    if (i + ${u * THREADS}u < vectors) {\n${sides
   }`
   const held = numbers(KEPT / THREADS)
   const few = first <= FEW
-  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16')}${keyFunctions(descending)}${FIND}
+  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16', usesSubgroups(THREADS, subgroups))}${keyFunctions(descending)}${memoryText(SUMS, subgroups)}${FIND}
 fn element(at: u32) -> u32 { return key_of(f32(x[at${width === 4 ? ' / 4u][at % 4u' : ''}])); }
 ${entry(`  if (group >= dim(0u)) { return; }
   ${parts === 1 ? `const length = ${length}u;

@@ -55,14 +55,14 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x = { x: { input: 0 }, type } as const
   if (isShort(rows, cols)) return sortShort(descending, rows, cols, first, x, out)
-  if (cols > SHORT_ROW && isFewFirst(first)) return firstFew(descending, rows, cols, first, x, out, shape)
+  if (cols > SHORT_ROW && isFewFirst(rows, cols, first)) return firstFew(descending, rows, cols, first, x, out, shape)
   if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
-  if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out)
+  if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out, shape)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
-  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out)
+  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out, shape)
   if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
   // Parts of few rows are sorted in fewer steps than blocks, twice, by a network.
   const longest = rows < MANY_ROWS ? partOf(rows, cols, {}) : undefined
