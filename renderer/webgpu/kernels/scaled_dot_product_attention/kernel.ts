@@ -2,7 +2,7 @@ import { CaseError } from '@core/backend'
 import { step } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
 import { fewAttention, isFew, keysSeen } from './few'
-import { sharedKeys } from './shared-keys'
+import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
 import { TILE, tiledText } from './tiled'
 
@@ -12,8 +12,9 @@ const MAX_HEAD_DIM = 512
 /** Queries of a head below which a tile of tiled.ts would stand nearly empty, and tiles of a head that all count where the last is not whole. */
 const FEW_QUERIES = 32
 const FEW_TILES = 8
-/** Queries in all up to which each may read its keys by itself: they leave a device idle otherwise. */
-const ALONE = 264
+/** Causal queries, and how much of their tiles they use, up to which most of what tiles multiply is seen by none. */
+const FEW_CAUSAL = 128
+const LEAST_USED = 0.6
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -26,10 +27,10 @@ const kernel: Kernel = {
     const queries = batch * heads * seqQ
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tiles = Math.ceil(seqQ / TILE)
-    if (seqQ < FEW_QUERIES) return queries <= ALONE || heads / kvHeads * seqQ === 1 ? fewAttention(few, shape) : sharedKeys(few, shape)
+    if (seqQ < FEW_QUERIES || (causal && seqQ < FEW_CAUSAL && seqQ < LEAST_USED * tiles * TILE)) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
     if (isFew(few, batch * heads * tiles)) return fewAttention(few, shape)
     const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
-    return { scratchBytes: [], steps: [step(tiledText(dtype, headDim, causal, partial, shape.workgroupBytes), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads], batch * heads * tiles, [scale])] }
+    return { scratchBytes: [], steps: [step(tiledText(dtype, headDim, causal, partial), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads], batch * heads * tiles, [scale])] }
   },
 }
 export default kernel

@@ -1,24 +1,34 @@
 import { entry, header, step, storage, widthFor } from '../../wgsl/header'
-import { exchange, powerOfTwoFrom, reduction, shuffled } from '../../wgsl/rows'
+import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
 import { joinStep, keysSeen, type FewAttention } from './few'
 
 /** Queries of a workgroup at most: each reads a key from registers. Fewer of long heads, whose queries lie in workgroup memory (floats). */
 const MOST_ROWS = 8
 const QUERIES = 1536
-/** Scores in workgroup memory (floats) and of a query at most; and all of it, beside what threads exchange. */
-const SCORES = 2048
+/** Threads of a workgroup, and of one whose keys and heads are short; scores that it has in workgroup memory (floats), those of a query at most, and all of that memory beside what threads exchange. */
+const WIDE = { threads: 128, scores: 2048 }
+const NARROW = { threads: 64, scores: 1024 }
+const FEW_KEYS = 256
+const SHORT_VECTORS = 8
+const FEWEST_KEYS = 64
 const MOST_CHUNK = 512
-const MEMORY = 3584
-/** Vectors of a key that a thread loads together; as many threads share a key as leave each so many, up to SHARING. */
-const TOGETHER = 4
+const MEMORY = 3840
+/** Queries whose sums are joined at once. */
+const MOST_JOINED = 4
+/** As many threads share a key as leave each so many vectors of it, up to SHARING. */
+const LEAST_EACH = 4
 const SHARING = 8
-/** Threads of a workgroup, and of one whose keys are few. */
-const THREADS_OF_MANY = 128
-const THREADS_OF_FEW = 64
-const FEW_KEYS = 64
-/** Workgroups that fill a device, and keys that are worth a part and the pass that joins it. */
+/** Keys of a thread, most first, for all of which it reads the queries once, scores that it has of them at most, and how many keys of its own that reading takes as long as. */
+const KEYS = [4, 2, 1]
+const MOST_SCORES = 32
+const READING = 1.5
+/** Vectors of keys that a thread loads together. */
+const TOGETHER = 8
+const TOGETHER_OF_ONE = 4
+/** Workgroups that fill a device, those that leave most of it idle, and keys that are worth a part and the pass that joins it. */
 const FILLED = 264
+const FEWEST = 66
 const LEAST_KEYS = 128
 
 const list = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
@@ -30,8 +40,11 @@ export interface SharedKeysPlan {
   blocks: number
   /** Threads that share a key in its scores. */
   sharing: number
-  /** Keys whose scores are in workgroup memory at once: whole vectors. */
+  /** Keys whose scores are in workgroup memory at once, whole vectors, and those of a thread for which it reads the queries once. */
   chunk: number
+  keys: number
+  /** Queries whose sums are joined at once. */
+  joined: number
   /** Parts of the keys, each of a workgroup, and keys of a part. */
   parts: number
   perPart: number
@@ -46,13 +59,24 @@ export function planSharedKeys(of: FewAttention, { subgroups }: Pick<KernelShape
   const blocks = Math.ceil(all / Math.max(1, Math.min(MOST_ROWS, Math.floor(QUERIES / (4 * vectors)))))
   const rows = Math.ceil(all / blocks)
   let sharing = 1
-  while (2 * sharing <= Math.min(SHARING, subgroups ?? 1) && vectors >= 2 * sharing * TOGETHER) sharing *= 2
+  while (2 * sharing <= Math.min(SHARING, subgroups ?? 1) && vectors >= 2 * sharing * LEAST_EACH) sharing *= 2
   const groups = of.batch * of.kvHeads * blocks
   const parts = groups >= FILLED ? 1 : Math.max(1, Math.min(Math.floor((2 * FILLED) / groups), Math.floor(seen / LEAST_KEYS)))
   const perPart = Math.ceil(seen / parts)
-  const most = Math.min(MOST_CHUNK, Math.floor(Math.min(SCORES, MEMORY - 4 * rows * vectors) / rows / 4) * 4)
+  const { threads, scores } = seen <= (vectors <= SHORT_VECTORS ? FEW_KEYS : FEWEST_KEYS) && vectors <= NARROW.threads ? NARROW : WIDE
+  const left = MEMORY - 4 * rows * vectors
+  const most = Math.min(MOST_CHUNK, Math.floor(Math.min(scores, left - 4 * threads) / rows / 4) * 4)
   const chunk = Math.ceil(perPart / Math.ceil(perPart / most) / 4) * 4
-  return { threads: seen <= FEW_KEYS && vectors <= THREADS_OF_FEW ? THREADS_OF_FEW : THREADS_OF_MANY, rows, blocks, sharing, chunk, parts: Math.ceil(seen / perPart), perPart }
+  const time = (keys: number) => Math.ceil(chunk / (keys * (threads / sharing))) * (keys + READING)
+  const keys = KEYS.filter((count) => count === 1 || count * rows <= MOST_SCORES).reduce((best, count) => (time(count) < time(best) ? count : best))
+  const joined = Math.min(rows, MOST_JOINED, Math.floor((left - rows * chunk) / (4 * threads)))
+  return { threads, rows, blocks, sharing, chunk, keys, joined, parts: Math.ceil(seen / perPart), perPart }
+}
+
+/** Whether workgroups that share keys leave little of a device idle, so that they are faster than one for each query. */
+export function fillsShared(of: FewAttention): boolean {
+  const { blocks, parts } = planSharedKeys(of, {})
+  return sharingKeys(of) > 1 && of.batch * of.kvHeads * blocks * parts >= FEWEST
 }
 
 /**
@@ -79,31 +103,46 @@ const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at:
 }
 `
 
-function textOf(of: FewAttention, { threads, rows, sharing, chunk, parts, perPart }: SharedKeysPlan, { subgroups }: Pick<KernelShape, 'subgroups'>): string {
+function textOf(of: FewAttention, { threads, rows, sharing, chunk, keys, joined, parts, perPart }: SharedKeysPlan, { subgroups }: Pick<KernelShape, 'subgroups'>): string {
   const { dtype, headDim, causal } = of
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const [vectors, quads, split, several] = [Math.ceil(headDim / 4), chunk / 4, parts > 1, perPart > chunk]
-  const [own, high] = [list(rows), Math.floor(threads / vectors)]
+  const [own, every, high] = [list(rows), list(keys), Math.floor(threads / vectors)]
   const each = (text: (r: number) => string, separator = '\n') => own.map(text).join(separator)
-  const scores = rows * vectors
   const lanes = threads / powerOfTwoFrom(rows)
-  // Sums of some queries at a time, of all rows of threads.
-  const joined = Math.min(rows, Math.max(1, Math.floor((scores + rows * quads) / threads), 4))
-  const memory = Math.max(scores + rows * quads, joined * threads)
-  const products = (from: number): string => {
-    const here = list(Math.min(TOGETHER, Math.ceil(vectors / sharing) - from)).map((e) => from + e)
-    const whole = (e: number) => (e + 1) * sharing <= vectors
-    return `${here.map((e) => `      let v_${e} = ${whole(e) ? '' : 'min('}share + ${e * sharing}u${whole(e) ? '' : `, ${vectors - 1}u)`}; let k_${e} = ${whole(e) ? '' : 'select(vec4<f32>(0.0), '}load_k(row, v_${e})${whole(e) ? '' : `, share + ${e * sharing}u < ${vectors}u)`};`).join('\n')}
-${each((r) => `      score_${r} += ${here.map((e) => `dot(memory[${r * vectors}u + v_${e}], k_${e})`).join(' + ')};`)}`
+  const beside = threads / sharing
+  // Vectors of the thread's keys, some at a time, with all queries.
+  const held = Math.ceil(vectors / sharing)
+  const together = keys === 1 ? TOGETHER_OF_ONE : TOGETHER / keys
+  const products = Array.from({ length: Math.ceil(held / together) }, (_, i) => {
+    const here = list(Math.min(together, held - i * together)).map((e) => e + i * together)
+    const isWhole = (e: number) => (e + 1) * sharing <= vectors
+    const loads = here.map((e) => {
+      const at = isWhole(e) ? `share + ${e * sharing}u` : `min(share + ${e * sharing}u, ${vectors - 1}u)`
+      const key = (u: number) => (isWhole(e) ? `load_k(row_${u}, at_${e})` : `select(vec4<f32>(0.0), load_k(row_${u}, at_${e}), share + ${e * sharing}u < ${vectors}u)`)
+      return `        let at_${e} = ${at}; ${every.map((u) => `let k_${u}_${e} = ${key(u)};`).join(' ')}`
+    }).join('\n')
+    return `      {\n${loads}\n${each((r) => `        { ${here.map((e) => `let q_${e} = queries[${r}][at_${e}];`).join(' ')} ${every.map((u) => `score_${u}_${r} += ${here.map((e) => `dot(q_${e}, k_${u}_${e})`).join(' + ')};`).join(' ')} }`)}\n      }`
+  }).join('\n')
+  // Threads that share a key have a part of each query's score: of two, each adds up one half of the queries for both, until each has some whole.
+  const shared = sharedScores(rows, sharing)
+  const scored = (u: number) => {
+    const { lines, values } = shared.added(u)
+    return `${lines}
+      if (key_${u} < 4u * padded) {
+${values.map((value, i) => `        ${shared.isWhole ? '' : `if (own_row + ${i}u < ${rows}u) `}{ scores[${sharing === 1 ? i : `own_row + ${i}u`}][key_${u} / 4u][key_${u} % 4u] = select(-1e30, ${value}, key_${u} < count${causal ? ` && start + key_${u} < end_${i}` : ''}); }`).join('\n')}
+      }`
   }
-  const batches = Array.from({ length: Math.ceil(vectors / sharing / TOGETHER) }, (_, i) => products(i * TOGETHER)).join('\n')
   const seen = causal ? (of.heads === of.kvHeads ? `min(min(dim(0u), dim(1u)), first_row + ${rows}u)` : 'min(dim(0u), dim(1u))') : 'dim(1u)'
   const values = (declare: string) => list(4).map((i) => `      ${declare}value_${i} = load_v(base + start + min(4u * j + ${i}u, count - 1u), x);`).join('\n')
   const written = (at: string, value: string) => split ? list(4).map((i) => `${headDim % 4 === 0 ? '' : `if (4u * x + ${i}u < ${headDim}u) `}{ out[${at} + 4u * x + ${i}u] = ${value}[${i}]; }`).join(' ')
     : width === 4 ? `out[${at} + x] = ${type}(${value});` : list(4).map((i) => `if (4u * x + ${i}u < ${headDim}u) { out[${at} + 4u * x + ${i}u] = ${type}(${value}[${i}]); }`).join(' ')
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16', subgroups !== undefined)}${exchange(threads)}
-var<workgroup> memory: array<vec4<f32>, ${memory}>;
+// Nested: the checks of indices that a browser adds are needed once for all queries.
+var<workgroup> queries: array<array<vec4<f32>, ${vectors}>, ${rows}>;
+var<workgroup> scores: array<array<vec4<f32>, ${quads}>, ${rows}>;
+var<workgroup> sums: array<array<vec4<f32>, ${threads}>, ${joined}>;
 var<workgroup> kept: array<f32, ${rows}>;
 var<workgroup> ends: array<vec2<f32>, ${rows}>;
 ${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, subgroups)}${['q', 'k', 'v'].map((name) => loader(name, headDim)).join('')}${entry(`  let part = group % dim(4u);
@@ -112,7 +151,7 @@ ${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('s
   if (source >= dim(6u)) { return; }
   let all = dim(2u);
   let base = source * dim(1u);
-  for (var i = lane; i < ${scores}u; i += ${threads}u) { memory[i] = load_q(source * all + min(first_row + i / ${vectors}u, all - 1u), i % ${vectors}u) * scalar(0u); }
+  for (var i = lane; i < ${rows * vectors}u; i += ${threads}u) { queries[i / ${vectors}u][i % ${vectors}u] = load_q(source * all + min(first_row + i / ${vectors}u, all - 1u), i % ${vectors}u) * scalar(0u); }
   let share = lane % ${sharing}u;
   let x = lane % ${vectors}u;
   let y = lane / ${vectors}u;
@@ -122,7 +161,8 @@ ${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('s
   var top = -1e30;
   var total = 0.0;
 ${each((r) => `  var sum_${r} = vec4<f32>(0.0);`)}
-${causal ? each((r) => `  let end_${r} = (first_row + ${r}u) % dim(0u) + 1u;`) : ''}
+${shared.declared}
+${causal ? list(shared.count).map((i) => `  let end_${i} = (first_row + ${sharing === 1 ? '' : 'own_row + '}${i}u) % dim(0u) + 1u;`).join('\n') : ''}
   let seen = ${seen};
   let end = min(seen, (part + 1u) * dim(5u));
   workgroupBarrier();
@@ -132,25 +172,21 @@ ${causal ? each((r) => `  let end_${r} = (first_row + ${r}u) % dim(0u) + 1u;`) :
     // The first values are on their way while scores are found.
     var j = y;
 ${values('var ')}
-    for (var first_key = 0u; first_key < 4u * padded; first_key += ${threads / sharing}u) {
-      let key = first_key + lane / ${sharing}u;
-      let row = base + start + min(key, count - 1u);
-${each((r) => `      var score_${r} = 0.0;`)}
-${batches}
-${each((r) => shuffled(sharing, sharing, (stride) => `    score_${r} += subgroupShuffleXor(score_${r}, ${stride});`))}
-      if (key < 4u * padded) {
-${each((r) => `        ${sharing > 1 ? `if (share == ${r % sharing}u) ` : ''}{ memory[${scores + r * quads}u + key / 4u][key % 4u] = select(-1e30, score_${r}, key < count${causal ? ` && start + key < end_${r}` : ''}); }`)}
-      }
+    for (var first_key = 0u; first_key < 4u * padded; first_key += ${keys * beside}u) {
+${every.map((u) => `      let key_${u} = first_key + lane / ${sharing}u + ${u * beside}u; let row_${u} = base + start + min(key_${u}, count - 1u);`).join('\n')}
+${every.map((u) => each((r) => `      var score_${u}_${r} = 0.0;`)).join('\n')}
+${products}
+${every.map(scored).join('\n')}
     }
     workgroupBarrier();
     var highest = top;
-    if (weighed < ${rows}u) { for (var i = place; i < padded; i += ${lanes}u) { let four = memory[${scores}u + weighed * ${quads}u + i]; highest = max(highest, max(max(four.x, four.y), max(four.z, four.w))); } }
+    if (weighed < ${rows}u) { for (var i = place; i < padded; i += ${lanes}u) { let four = scores[weighed][i]; highest = max(highest, max(max(four.x, four.y), max(four.z, four.w))); } }
     let next = reduce_max(highest, lane);
     var share_of = 0.0;
     if (weighed < ${rows}u) {
       for (var i = place; i < padded; i += ${lanes}u) {
-        let four = exp(memory[${scores}u + weighed * ${quads}u + i] - next);
-        memory[${scores}u + weighed * ${quads}u + i] = four;
+        let four = exp(scores[weighed][i] - next);
+        scores[weighed][i] = four;
         share_of += dot(four, vec4<f32>(1.0));
       }
       if (place == 0u) { kept[weighed] = exp(top - next); }
@@ -162,7 +198,7 @@ ${several ? each((r) => `    sum_${r} *= kept[${r}];`) : ''}
     if (y < ${high}u) {
     loop {
       if (j >= padded) { break; }
-${each((r) => `      { let four = memory[${scores + r * quads}u + j]; sum_${r} = fma(vec4<f32>(four.w), value_3, fma(vec4<f32>(four.z), value_2, fma(vec4<f32>(four.y), value_1, fma(vec4<f32>(four.x), value_0, sum_${r})))); }`)}
+${each((r) => `      { let four = scores[${r}][j]; sum_${r} = fma(vec4<f32>(four.w), value_3, fma(vec4<f32>(four.z), value_2, fma(vec4<f32>(four.y), value_1, fma(vec4<f32>(four.x), value_0, sum_${r})))); }`)}
       j += ${high}u;
       if (j >= padded) { break; }
 ${values('')}
@@ -174,14 +210,14 @@ ${values('')}
 ${Array.from({ length: Math.ceil(rows / joined) }, (_, round) => {
     const here = own.slice(round * joined, (round + 1) * joined)
     const outputs = here.length * vectors
-    return `${round > 0 ? '  workgroupBarrier();\n' : ''}${here.map((r, i) => `  memory[lane + ${i * threads}u] = sum_${r};`).join('\n')}
+    return `${round > 0 ? '  workgroupBarrier();\n' : ''}${here.map((r, i) => `  sums[${i}][lane] = sum_${r};`).join('\n')}
   workgroupBarrier();
   for (var i = lane; i < ${outputs}u; i += ${threads}u) {
     let x = i % ${vectors}u;
-    let own = ${round * joined}u + i / ${vectors}u;
-    let first = i / ${vectors}u * ${threads}u + x;
-    var sum = memory[first];
-${list(high - 1).map((h) => `    sum += memory[first + ${(h + 1) * vectors}u];`).join('\n')}
+    let here = i / ${vectors}u;
+    let own = ${round * joined}u + here;
+    var sum = sums[here][x];
+${list(high - 1).map((h) => `    sum += sums[here][x + ${(h + 1) * vectors}u];`).join('\n')}
     if (first_row + own < all) {
       let query = source * all + first_row + own;
 ${split ? `      let to = (query * dim(4u) + part) * ${headDim + 2}u;
@@ -191,4 +227,27 @@ ${split ? `      let to = (query * dim(4u) + part) * ${headDim + 2}u;
     }
   }`
   }).join('\n')}`, threads)}`
+}
+
+/** How `sharing` threads beside each other, each with a part of the scores \`score_<key>_<row>\` of all rows, add them up: a thread ends with \`count\` whole ones from \`own_row\` on. */
+function sharedScores(rows: number, sharing: number): { declared: string; count: number; isWhole: boolean; added(u: number): { lines: string; values: string[] } } {
+  const all = Math.ceil(rows / sharing) * sharing
+  const strides: number[] = []
+  for (let stride = 1; stride < sharing; stride *= 2) strides.push(stride)
+  const isUpper = strides.map((stride) => `  let is_upper_${stride} = (share & ${stride}u) != 0u;`)
+  return {
+    declared: sharing === 1 ? '' : `${isUpper.join('\n')}\n  let own_row = ${strides.map((stride) => `select(0u, ${all / (2 * stride)}u, is_upper_${stride})`).join(' + ')};`,
+    count: all / sharing,
+    isWhole: all === rows,
+    added: (u) => {
+      let values = list(all).map((r) => (r < rows ? `score_${u}_${r}` : '0.0'))
+      const lines: string[] = []
+      for (const stride of strides) {
+        const [lower, upper] = [values.slice(0, values.length / 2), values.slice(values.length / 2)]
+        lines.push(...lower.map((low, i) => `      let sum_of_${stride}_${u}_${i} = select(${low}, ${upper[i]}, is_upper_${stride}) + subgroupShuffleXor(select(${upper[i]}, ${low}, is_upper_${stride}), ${stride}u);`))
+        values = lower.map((_, i) => `sum_of_${stride}_${u}_${i}`)
+      }
+      return { lines: lines.join('\n'), values }
+    },
+  }
 }
