@@ -5,22 +5,26 @@
 
 namespace {
 
+// Takes this thread's of `threads` elements of some images of a channel into s.
+template <class T>
+__device__ __forceinline__ void take_images(ByMoments::Stats& s, const T* x, long long channel, long long channels, long long plane, long long from, long long to, int step, int thread, int threads) {
+  for (long long image = from; image < to; image += step) {
+    const long long start = (image * channels + channel) * plane;
+    each_lanes<T>(start, plane, thread, threads, [&](long long k, auto lanes) {
+      float f[decltype(lanes)::count];
+      take(x + start + k, f);
+      ByMoments::take_in(s, f);
+    });
+  }
+}
+
 // A warp for each channel of few elements.
 template <class T>
 __device__ __forceinline__ void channel_moments(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count) {
   const long long channel = static_cast<long long>(blockIdx.x) * 8 + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32, batch = static_cast<int>(count / plane);
+  const int lane = threadIdx.x % 32;
   ByMoments::Stats s = ByMoments::start();
-  if (channel < channels) {
-    for (int image = 0; image < batch; image++) {
-      const long long start = (image * channels + channel) * plane;
-      each_lanes<T>(start, plane, lane, 32, [&](long long k, auto lanes) {
-        float f[decltype(lanes)::count];
-        take(x + start + k, f);
-        ByMoments::take_in(s, f);
-      });
-    }
-  }
+  if (channel < channels) take_images(s, x, channel, channels, plane, 0, count / plane, 1, lane, 32);
   s = join_lanes<ByMoments>(s, 32);
   if (lane == 0 && channel < channels) out[channel] = s;
 }
@@ -85,14 +89,7 @@ __device__ __forceinline__ void whole_channel(const T* x, const float* weight, c
   const long long channel = blockIdx.x / blocks, first = blockIdx.x % blocks * images, last = min(batch, first + images);
   const int thread = threadIdx.x % group, own = threadIdx.x / group, together = blockDim.x / group;
   ByMoments::Stats s = ByMoments::start();
-  for (long long image = first + own; image < last; image += together) {
-    const long long start = (image * channels + channel) * plane;
-    each_lanes<T>(start, plane, thread, group, [&](long long k, auto lanes) {
-      float f[decltype(lanes)::count];
-      take(x + start + k, f);
-      ByMoments::take_in(s, f);
-    });
-  }
+  take_images(s, x, channel, channels, plane, first + own, last, together, thread, group);
   s = join_group<ByMoments>(s, blockDim.x, scratch);
   if (blocks > 1) s = join_cluster(s, slot, blocks, [](const ByMoments::Stats& p, const ByMoments::Stats& q) { return ByMoments::join(p, q); });
   const float spread = ByMoments::rstd(s, eps), scale = spread * weight[channel], shift = bias[channel];

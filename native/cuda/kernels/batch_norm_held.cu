@@ -43,10 +43,7 @@ __device__ __forceinline__ void train(const T* __restrict__ x, const float* __re
     unpack<T>(kept[u], f);
     if (RAGGED && own + u * threads < end) {
       const auto vector = vectors[own + u * threads];
-      if (!vector.whole()) {
-#pragma unroll
-        for (int j = 0; j < L; j++) f[j] = vector.has(j) ? f[j] : 0.0f;
-      }
+      vector.clear_others(f);
       if (CLUSTER) {
 #pragma unroll
         for (int j = 0; j < L; j++) elements += vector.has(j) ? 1.0f : 0.0f;
@@ -68,10 +65,7 @@ __device__ __forceinline__ void train(const T* __restrict__ x, const float* __re
     unpack<T>(kept[u], f);
 #pragma unroll
     for (int j = 0; j < L; j++) f[j] -= s.mean;
-    if (!vector.whole()) {
-#pragma unroll
-      for (int j = 0; j < L; j++) f[j] = vector.has(j) ? f[j] : 0.0f;
-    }
+    vector.clear_others(f);
 #pragma unroll
     for (int j = 0; j < L; j++) s.squares = fmaf(f[j], f[j], s.squares);
   }

@@ -17,6 +17,12 @@ struct ChannelVectors {
     __device__ __forceinline__ bool some() const { return !RAGGED || first < plane; }
     __device__ __forceinline__ bool whole() const { return !RAGGED || (first >= 0 && first + L <= plane); }
     __device__ __forceinline__ bool has(int j) const { return static_cast<unsigned>(first + j) < static_cast<unsigned>(plane); }
+    // Elements of other channels become zeroes.
+    __device__ __forceinline__ void clear_others(float (&f)[L]) const {
+      if (whole()) return;
+#pragma unroll
+      for (int j = 0; j < L; j++) f[j] = has(j) ? f[j] : 0.0f;
+    }
   };
   __device__ __forceinline__ Vector operator[](int v) const {
     const int image = divided(v, a.by_image), in_image = v - image * a.per_image;
