@@ -78,8 +78,8 @@ void scatters() {
             looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
           }
           if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
-            const int64_t threads = scatter_threads(multiprocessors, (kind == Scattering::lists ? n : rows) * lanes);
-            listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= lanes && threads <= link_threads && over(rows, threads / lanes) <= most_blocks && over(n, threads / lanes) <= most_blocks;
+            const int64_t own = kind == Scattering::lists ? scatter_lanes(s, link_threads) : lanes, threads = std::max(own, scatter_threads(multiprocessors, (kind == Scattering::lists ? n : rows) * own));
+            listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= own && threads <= link_threads && over(rows, threads / own) <= most_blocks && over(n, threads / own) <= most_blocks;
             fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
           }
           if (kind == Scattering::found || kind == Scattering::bins) {
@@ -107,6 +107,7 @@ void scatters() {
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
+  expect(of(2, 8193, 64) == Scattering::look && of(9, 1030, 400) == Scattering::look && of(1024, 577, 853) == Scattering::look && of(1, 1 << 20, 40) == Scattering::few, "indices of few blocks are shared by groups, and looks of many short ones are at the same time");
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
