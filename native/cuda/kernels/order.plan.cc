@@ -74,12 +74,6 @@ class Order {
       }
       case OrderKind::block: {
         const auto shared = static_cast<unsigned>(block_shared(shape, bytes_));
-        if (shape.parts > 1) {
-          const CUdeviceptr keys = p_.workspace(rows_ * shape.parts * keep_ * 8);
-          p_.launch(p_.kernel_in("order_block", "order_block_keys_" + suffix(shape.each), shared), {rows_ * shape.parts}, static_cast<unsigned>(shape.threads), shared, x, keys, number(cols_), static_cast<int>(shape.parts),
-                    static_cast<int>(shape.part), keep, infinity(), flip());
-          return select(keys, shape.parts * keep_);
-        }
         p_.launch(bits_kernel("block", shape.each, shared), {rows_}, static_cast<unsigned>(shape.threads), shared, x, values, indices, cols, keep, infinity(), flip());
         return;
       }
@@ -90,7 +84,19 @@ class Order {
         p_.launch(p_.kernel_in("order_choose", std::string("order_choose_") + (held ? "" : "far_") + std::to_string(8 * bytes_), shared), {rows_}, choose_threads, shared, x, values, indices, cols, keep, infinity(), flip());
         return;
       }
-      case OrderKind::select: return select(absent, cols_);
+      case OrderKind::filter: {
+        const std::string bits = std::to_string(8 * bytes_);
+        const int parts = static_cast<int>(shape.parts);
+        if (parts == 1) {
+          p_.launch(p_.kernel_in("order_filter", "order_filter_row_" + bits), {rows_}, choose_threads, 0, x, values, indices, cols, keep, infinity(), flip());
+          return;
+        }
+        const CUdeviceptr least = p_.workspace(rows_ * parts * filter_least(parts) * 8), bounds = p_.workspace(rows_ * 8), arrived = p_.workspace(rows_ * 4), keys = p_.workspace(rows_ * most_chosen_far * 8), counts = p_.workspace(rows_ * 4);
+        p_.launch(p_.kernel_in("order_filter", "order_least_" + bits), {rows_ * parts}, choose_threads, 0, x, cols, keep, infinity(), flip(), parts, least, bounds, arrived);
+        p_.launch(p_.kernel_in("order_filter", "order_filter_" + bits), {rows_ * parts}, choose_threads, 0, x, values, indices, cols, keep, infinity(), flip(), parts, bounds, keys, counts, arrived).early(p_.device);
+        return;
+      }
+      case OrderKind::select: return select();
       case OrderKind::radix: return radix();
     }
   }
@@ -117,8 +123,10 @@ class Order {
               static_cast<int>(keep_), descending_);
   }
 
-  // The best of parts of each row, of what those leave, and so on. from: `left` keys of each, or absent for the elements.
-  void select(CUdeviceptr from, int64_t left) {
+  // The best of parts of each row, of what those leave, and so on.
+  void select() {
+    CUdeviceptr from = absent;
+    int64_t left = cols_;
     for (;;) {
       if (from && left <= largest_tile) return tile(from, left);
       const SelectSplit split = select_split(p_.device.sm_count, rows_, left, keep_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "../order_choose.h"
+#include "../order_filter.h"
 
 namespace opscope::cuda {
 
@@ -20,9 +21,10 @@ enum class OrderKind {
   best_warp,  // the first few out of the registers of a warp
   best,       // the first few out of the registers of blocks, one or several to a row
   best_tile,  // the same, and a block that sorts what the parts of a row leave
-  block,      // digits in the shared memory of a block, or of one for each part of a row and a block that sorts what these leave
+  block,      // digits in the shared memory of a block
   choose,     // a block for a row, which counts digits until few elements are left to sort; the row in its shared memory
   choose_far, // or not
+  filter,     // by the k-th of the least words of parts of a row, one or several blocks to a row
   select,     // the best of parts of a row, of what those leave, and so on
   radix,      // digits in memory
 };
@@ -56,7 +58,7 @@ inline OrderShape few_shape(int sm_count, int64_t rows, int64_t cols) {
 
 // best_warp, best: a row may start anywhere within 16 bytes.
 constexpr int64_t best_threads = 256, best_joined = 2048;  // keys of all parts of a row
-// For a larger k, each bit of the bound takes a pass over the elements: sorting the row in a block is faster where the block holds it.
+// For a larger k, each bit of the bound takes a pass over the elements.
 constexpr int64_t best_kept = best_threads / 2;
 inline int64_t best_capacity(int64_t threads, int each, int64_t element_bytes) { return threads * each - (16 / element_bytes - 1); }
 inline int best_each(int64_t threads, int64_t n, int64_t element_bytes) {
@@ -83,9 +85,6 @@ inline int64_t block_columns(int64_t shared_bytes, int64_t element_bytes) {
   constexpr int threads = 1024;
   return (block_shared(16, threads, element_bytes) <= shared_bytes ? 16 : 8) * threads;
 }
-// Of longer rows, from so many on; of f32 in more than two parts later (H200: bf16 2x65537, 144 35.7 us by bounds and 46.1 so, 16x226370, 620 154 and 81; f32 58x88175, 216 115 and 133, 7x140350, 400 77.0 and
-// 80.2, 1x524288, 455 98.4 and 86.3).
-inline int64_t least_of_parts(int64_t shared_bytes, int64_t cols, int64_t element_bytes) { return element_bytes == 2 || cols <= 2 * block_columns(shared_bytes, element_bytes) ? 256 : 448; }
 inline bool few_rows(int sm_count, int64_t rows) { return rows < int64_t{sm_count} * 2; }
 inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {
   const auto padded = [&](int64_t each) { return (cols + 32 * each - 1) / (32 * each) * 32 * each; };
@@ -95,28 +94,31 @@ inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols, int64_t 
   return {OrderKind::block, each, static_cast<int>(padded(each) / each), cols};
 }
 
-// Parts of rows that are too long for a block, each sorted by one: as few as hold the row, more where blocks are few and another block sorts what they leave.
-inline OrderShape block_parts_shape(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
-  const int64_t most = block_columns(shared_bytes, element_bytes), least = (cols + most - 1) / most, wanted = std::min((sm_count + rows - 1) / rows, cols / (8 * keep)), parts = std::max(least, std::min(wanted, largest_tile / keep));
-  const int64_t part = (cols + parts - 1) / parts, needed = (cols + part - 1) / part;
-  OrderShape s = block_shape(sm_count, rows * needed, part, element_bytes);
-  s.parts = needed;
-  return s;
-}
-
 // choose: bytes of a row in shared memory, wherever it starts within 16 bytes.
 inline int64_t choose_most_shared(int64_t shared_bytes) { return shared_bytes - choose_own_shared; }
 inline int64_t choose_shared(int64_t cols, int64_t element_bytes) { return (cols * element_bytes + 15) / 16 * 16 + 16; }
 // More than best_kept of a row, from so many elements on (H200: f32 3733x19277, 413 1523 to 395 us, 1000x10001, 200 214 to 79, 264x5001, 1000 30.1 to 28.8; bf16 257x16385, 278 60.8 to 31.2; f16 4096x8192, 512
-// 231 to 318, bf16 2x90000, 150 36.6 to 46.5). Of fewer: bf16 4096x4096, 64 120 to 205, f32 2048x32000, 50 305 to 360.
+// 231 to 318). Of fewer: bf16 4096x4096, 64 120 to 205, f32 2048x32000, 50 305 to 360.
 inline bool chosen(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
-  constexpr int64_t least_f32 = 6144;
-  return keep > best_kept && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns(shared_bytes, element_bytes)) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared(shared_bytes);
+  constexpr int64_t least_f32 = 6144, most = 24576;  // longer ones are sooner filtered
+  return keep > best_kept && cols <= most && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns(shared_bytes, element_bytes)) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared(shared_bytes);
 }
 
 // Of more than others select, where a row is much longer, and rows are not few (f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5, bf16 40x50001, 4000 44.4 to 66.0; f32 40x300001, 1025 384 to 153, 17x17001, 3000 47.7
 // to 44.8).
 inline bool chosen_far(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns(shared_bytes, element_bytes) && cols <= int64_t{1} << 30 && cols >= keep * 8 && (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : rows * 2) >= sm_count; }
+
+// filter: blocks of a row. One where every multiprocessor has a row, else as many as have a round of vectors each.
+inline int64_t filter_parts(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {
+  constexpr int64_t round = filter_slots * choose_threads * 16;
+  return rows >= sm_count ? 1 : std::clamp<int64_t>(cols * element_bytes / round, 1, std::min<int64_t>(most_filter_parts, (2 * sm_count + rows - 1) / rows));
+}
+// Rows that give each least word a vector (H200, before and now: bf16 1025x150907, 740 1614 to 367 us, 1000x40000, 300 169 to 148; f32 58x88175, 216 114 to 39.2, 5x30000, 200 32.0 to 25.1; those of up to 20,001 elements that are
+// chosen: f16 2000x20000, 500 217 to 238, f32 100x16385, 200 24.7 to 30.6).
+inline bool filtered(int64_t cols, int64_t keep, int64_t element_bytes) {
+  constexpr int64_t least_bytes = filter_slots * choose_threads * 16, most_cols = int64_t{1} << 30;
+  return keep <= most_selected && cols * element_bytes >= least_bytes && cols <= most_cols;
+}
 
 // Which kernels find the first `keep` of rows in order.
 inline OrderShape order_shape(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
@@ -124,14 +126,16 @@ inline OrderShape order_shape(int sm_count, int64_t shared_bytes, int64_t rows, 
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
   if (cols <= (few_rows(sm_count, rows) ? threads_columns : network_columns(element_bytes))) return network_shape(cols);
+  const auto filter = [&] { return OrderShape{OrderKind::filter, 0, choose_threads, cols, filter_parts(sm_count, rows, cols, element_bytes)}; };
   if (chosen(sm_count, shared_bytes, rows, cols, keep, element_bytes)) return {OrderKind::choose};
+  if (cols > of_block && keep > best_kept && filtered(cols, keep, element_bytes)) return filter();
   if (chosen_far(sm_count, shared_bytes, rows, cols, keep, element_bytes)) return {OrderKind::choose_far};
-  if (cols > of_block && keep >= least_of_parts(shared_bytes, cols, element_bytes) && keep <= most_selected) return block_parts_shape(sm_count, shared_bytes, rows, cols, keep, element_bytes);
-  if (keep <= (cols <= of_block ? best_kept : most_selected) && keep * 4 <= cols) {
+  if (keep <= best_kept && keep * 4 <= cols) {
     const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
     if (best.parts * keep <= largest_tile) return best;
   }
   if (cols <= of_block) return block_shape(sm_count, rows, cols, element_bytes);
+  if (filtered(cols, keep, element_bytes)) return filter();
   return {keep <= most_selected ? OrderKind::select : OrderKind::radix};
 }
 

@@ -45,8 +45,7 @@ void orders() {
             case OrderKind::best_warp: holds = holds && best_capacity(32, s.each, bytes) >= cols; fits = fits && keep <= 32 && s.each <= 32; break;
             case OrderKind::block:
               holds = holds && int64_t{s.each} * s.threads >= s.part && s.part <= block_columns(shared_bytes, bytes);
-              parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols;
-              joins = joins && (s.parts == 1 || (s.parts * keep * 4 <= cols || s.parts * keep <= largest_tile));
+              parts = parts && s.part == cols && s.parts == 1;
               fits = fits && s.threads <= 1024 && block_shared(s, bytes) <= 227 << 10;
               break;
             case OrderKind::best:
@@ -66,6 +65,10 @@ void orders() {
               fits = fits && keep <= most_chosen && choose_shared(cols, bytes) + most_chosen * 9 + (11 << 10) <= 227 << 10;
               break;
             case OrderKind::choose_far: fits = fits && keep <= most_chosen_far && most_chosen_far <= choose_threads * keys_of_thread && cols <= int64_t{1} << 30; break;
+            case OrderKind::filter:
+              parts = parts && s.parts <= most_filter_parts && (s.parts == 1 || s.parts * filter_slots * choose_threads * 16 <= cols * bytes);
+              fits = fits && keep <= most_selected && most_chosen_far <= choose_threads * keys_of_thread && cols <= int64_t{1} << 30 && filter_slots * choose_threads >= 2 * keep && filter_slots * choose_threads * 16 <= cols * bytes;
+              break;
             case OrderKind::radix: fits = fits && keep > most_selected; break;
           }
           const int64_t tile = tile_of_row(cols);
@@ -82,10 +85,17 @@ void orders() {
   expect(kind(100'000, 1024, 1024, 4) == OrderKind::block && kind(52, 4273, 4273, 2) == OrderKind::block && kind(13'943, 9979, 9979, 4) == OrderKind::block, "rows of up to 16384 are sorted by a block");
   expect(kind(15'181, 165, 17, 2) == OrderKind::best_warp && kind(1301, 1488, 5, 2) == OrderKind::best, "a few of a row come out of registers");
   expect(order_shape(132, shared_bytes, 1, 131'072, 1, 4).parts > 30 && order_shape(132, shared_bytes, 29, 86'907, 10, 2).parts > 10, "few long rows take the whole GPU");
-  expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile && kind(3, 4'194'305, 125, 4) == OrderKind::select, "where parts leave many, another launch joins them");
+  expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile, "where parts leave many, another launch joins them");
   expect(kind(3733, 19'277, 413, 4) == OrderKind::choose && kind(257, 16'385, 278, 2) == OrderKind::choose && kind(4096, 8192, 512, 2) == OrderKind::block && kind(2048, 32'000, 50, 4) != OrderKind::choose,
          "many of a long row are chosen by its digits");
   expect(kind(256, 262'144, 3835, 2) == OrderKind::choose_far && kind(3, 262'144, 3835, 2) == OrderKind::radix, "more of longer rows too, where these are not few");
+  expect(kind(1025, 150'907, 740, 2) == OrderKind::filter && kind(5, 1'705'721, 181, 2) == OrderKind::filter && kind(300, 50'000, 1000, 4) == OrderKind::filter && kind(3, 4'194'305, 125, 4) == OrderKind::filter &&
+             kind(1, int64_t{1} << 31, 1000, 2) == OrderKind::select && kind(4096, 40'000, 50, 4) != OrderKind::filter,
+         "many of longer rows, and some of rows whose parts would leave too much, are filtered");
+  expect(filter_parts(132, 1025, 150'907, 2) == 1 && filter_parts(132, 5, 1'705'721, 2) == 53 && filter_parts(132, 1, 1 << 30, 4) == most_filter_parts && filter_parts(132, 1, 16'400, 2) == 1, "few rows are filtered by several blocks each");
+  bool leaves = true;
+  for (int parts = 1; parts <= most_filter_parts; parts++) leaves = leaves && parts * filter_least(parts) >= 2 * most_selected && parts * filter_least(parts) <= 16384 && filter_least(parts) % (choose_threads / 32) == 0;
+  expect(leaves, "blocks leave enough least words for a bound, and few enough to read");
   expect(kind(65, 71'043, 71'043, 4) == OrderKind::radix, "long rows are sorted by digits in memory");
   expect(radix_passes(1) == 1 && radix_passes(255) == 1 && radix_passes(256) == 2 && radix_passes(0xffffffffu) == 4, "a radix sort takes a pass for each eight bits");
   expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
