@@ -76,6 +76,33 @@ inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, cons
   return best;
 }
 
+// Many heads with few queries and keys: heads of a warp (attention_packed.cu), so that their queries fill its tile and their keys two; 1: others take them.
+inline int attention_together(int sm_count, const AttentionSizes& s, int element_bytes) {
+  constexpr long long most_keys = 32, least_heads = 32;  // of a warp; for each multiprocessor
+  if (s.tokens_first || s.heads != s.kv_heads || s.dim * element_bytes % 16 != 0 || s.dim > (element_bytes == 4 ? 128 : 256) || s.batch_heads < sm_count * least_heads) return 1;
+  const long long by_queries = attention_warp_queries / s.queries, by_keys = most_keys / s.keys;
+  return static_cast<int>(by_queries < 2 || by_keys < 2 ? 1 : by_queries < by_keys ? by_queries : by_keys);
+}
+inline int attention_packed_dim(int dim) { return dim <= 32 ? 32 : dim <= 64 ? 64 : dim <= 128 ? 128 : 256; }
+
+// Many queries of so few keys that a warp keeps them (attention_stream.cu): blocks of a multiprocessor, and the tiles of queries that a warp goes along; 0: others take the case.
+constexpr int attention_stream_resident(int element_bytes, int dim) { return dim <= 32 || (dim <= 64 && element_bytes == 2) ? 4 : 2; }
+inline long long attention_stream_run(int sm_count, const AttentionSizes& s, int element_bytes) {
+  constexpr long long limit = 1ll << 30, start = 2;  // what a warp does before its first tile, in tiles
+  const long long of_head = (s.queries + attention_warp_queries - 1) / attention_warp_queries, wide_blocks = (s.queries + 127) / 128;
+  if (s.dim * element_bytes % 16 != 0 || s.dim > (element_bytes == 4 ? 32 : 128) || attention_keys_seen(s) > attention_warp_keys(element_bytes, s.dim, 1) || s.queries > limit || s.batch_heads * of_head > limit) return 0;
+  // Above a head dim of 64 wgmma is faster (attention_wgmma_tile) where its blocks are many and full.
+  if (s.dim > 64 && s.period == s.queries && s.batch_heads * wide_blocks > sm_count * 5ll && s.queries * 4 >= wide_blocks * 128 * 3) return 0;
+  const long long slots = sm_count * attention_stream_resident(element_bytes, s.dim) * 4ll, all = s.batch_heads * of_head;
+  long long best = 1, best_time = 0;
+  for (long long waves = 1; waves <= 16; waves++) {
+    const long long even = (all + slots * waves - 1) / (slots * waves), run = even < of_head ? even : of_head;
+    const long long time = (s.batch_heads * ((of_head + run - 1) / run) + slots - 1) / slots * (run + start);
+    if (best_time == 0 || time < best_time) best = run, best_time = time;
+  }
+  return best;
+}
+
 // Few queries of which each reads its keys anew (attention_few.cu): a single one, and more where that is little to read.
 inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int element_bytes) {
   constexpr long long little = 32 << 20, few_keys = 512, few_rows = 1024;
@@ -93,7 +120,8 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
   if (s.dim % lanes != 0 || s.dim > 256) return false;
   const long long seen = attention_keys_seen(s), step = element_bytes == 4 ? 8 : 16;
   if (s.queries <= attention_warp_queries) return true;
-  if (element_bytes == 2 && s.queries > 64) return seen <= 16 && (s.dim <= 64 || s.dim > 128);
+  // Shorter heads are streamed (attention_stream_run).
+  if (element_bytes == 2 && s.queries > 64) return seen <= 16 && s.dim > 128;
   // Tiles of keys that warps meet in the place of 64 queries: above so many, blocks are faster, which share keys.
   const long long rows = (s.queries + 15) / 16, blocks = (s.queries + 63) / 64, tiles = (seen + step - 1) / step;
   const long long most = element_bytes == 4 ? (s.dim > 128 ? 16 : 28) : s.dim <= 64 ? 24 : s.dim <= 128 ? 6 : 13;
@@ -133,7 +161,7 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   for (AttentionTile tile : tiles) {
     if (s.dim > tile.dim) continue;
     // Few keys leave most of a tile empty: tiles of attention_mma.cu are smaller, and twice as many, which pays for small heads, and where the GPU is done with them at once.
-    constexpr long long few_keys = 64, small_dim = 16;
+    constexpr long long few_keys = 64, small_dim = 32;
     if (attention_keys_seen(s) <= few_keys && (s.dim <= small_dim || s.batch_heads * ((s.queries + 127) / 128) <= sm_count * 2ll)) return {};
     // Tiles of fewer queries, where the GPU is done with them sooner; a query costs a sixth more there.
     const auto time = [&](int queries) { return (s.batch_heads * ((s.queries + queries - 1) / queries) + sm_count - 1) / sm_count * queries; };

@@ -6,7 +6,6 @@
 #include "common/attention_block.cuh"
 #include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
-#include "common/start_early.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
@@ -138,6 +137,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
     }
     __syncthreads();
   }
+  float* const of_query = out + output_of_head(s, head) + query * s.of_query;
 #pragma unroll
   for (int m = 0; m < MT; m++)
 #pragma unroll
@@ -149,7 +149,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
       const Shares share(shares, s, head * s.queries + row, block.split);
       if (s.splits > 1 && lane % 4 == 0) share.put(top[m][h], total[m][h]);
       const float factor = s.splits > 1 ? 1.0f : 1.0f / total[m][h];
-      float* to = s.splits > 1 ? share.sums : out + output_row(s, head, row) * s.dim;
+      float* to = s.splits > 1 ? share.sums : of_query + (m * 16 + h * 8) * s.of_query;
 #pragma unroll
       for (int j = 0; j < D / 8; j++) {
         const int column = j * 8 + lane % 4 * 2;
@@ -168,7 +168,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
 
 #define ATTENTION_AS(NAME, D, BC, MT, BLOCKS)                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const float* q, const float* k, const float* v, float* out, const AttentionSizes s, float* shares) { \
-    start_early();                                                                                                                                                 \
+    start_attention(s);                                                                                                                                                 \
     attend<D, BC, MT>(q, k, v, out, s, shares);                                                                                                                    \
   }
 #ifndef OPSCOPE_ATTENTION_TRY

@@ -6,7 +6,6 @@
 #include "common/attention_block.cuh"
 #include "common/attention_f32.cuh"
 #include "common/attention_shares.cuh"
-#include "common/start_early.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
@@ -145,6 +144,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
     if (lane % 4 == 0) stats[half * BR + own_row + h * 8] = total[h];
   }
   __syncthreads();
+  float* const of_query = out + output_of_head(s, head) + query * s.of_query;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const long long row = query + h * 8;
@@ -153,7 +153,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
     const Shares share(shares, s, head * s.queries + row, block.split);
     if (s.splits > 1 && half == 0 && lane % 4 == 0) share.put(top[h], sum);
     const float factor = s.splits > 1 ? 1.0f : 1.0f / sum;
-    float* to = s.splits > 1 ? share.sums : out + output_row(s, head, row) * s.dim;
+    float* to = s.splits > 1 ? share.sums : of_query + h * 8 * s.of_query;
 #pragma unroll
     for (int j = 0; j < TILES; j++) {
       const int column = half * (D / 2) + j * 8 + own_column;
@@ -172,7 +172,7 @@ __device__ __forceinline__ void attend(const float* __restrict__ q, const float*
 
 #define ATTENTION(D)                                                                                                                                                               \
   extern "C" __global__ void __launch_bounds__(THREADS, 1) attention_f32_wide_##D(const float* q, const float* k, const float* v, float* out, const AttentionSizes s, float* shares) { \
-    start_early();                                                                                                                                                                 \
+    start_attention(s);                                                                                                                                                                 \
     attend<D>(q, k, v, out, s, shares);                                                                                                                                            \
   }
 ATTENTION(160)

@@ -2,9 +2,9 @@
 // registers; groups of eight, warps and blocks have their own running maximum and sum, and are joined in a fixed order. In f32.
 //   attention_few_<t>_<C>_<W>   C vectors of 16 bytes of a key for each of its eight threads; W 1: four queries of a block, whose keys are not shared
 #include "common/arithmetic.cuh"
+#include "common/attention_output.cuh"
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
-#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -17,12 +17,12 @@ __device__ __forceinline__ float relative(float top, float to) { return top == -
 template <int C, int W, class T>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   constexpr int L = LANES<T>, U = attention_few_together(C), THREADS = W * 32, GROUPS = THREADS / SHARERS;
-  next_may_start();
+  if (s.splits > 1) next_may_start();
   const long long row = W == 1 ? blockIdx.x * static_cast<long long>(attention_few_rows) + threadIdx.x / 32 : blockIdx.x / s.splits;
   if (W == 1 && row >= s.batch_heads * s.queries) return;
-  const long long head = quotient(row, s.queries), batch = quotient(head, s.heads);
+  const long long head = quotient(row, s.queries);
   const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x % THREADS / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x % THREADS / 32, vectors = s.dim / L;
-  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
+  const long long source = quotient(head, s.group) * s.keys * s.dim;
   const long long seen = s.causal ? min(s.keys, remainder_of(row - head * s.queries, s.period) + 1) : s.keys;
   const long long each = quotient((seen + GROUPS - 1) / GROUPS + s.splits - 1, s.splits) * GROUPS, from = split * each, end = min(seen, from + each);
   // The eight threads of a key lie in one warp, and all of a warp go on for as long as any: past the end they meet the last key, which then counts for nothing.
@@ -100,12 +100,13 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 #pragma unroll
       for (int offset = SHARERS; offset < 32; offset *= 2) sum[c][j] += __shfl_xor_sync(0xffffffffu, sum[c][j], offset);
     }
+  T* const to = out + output_of_row(s, row);
   if constexpr (W == 1) {
 #pragma unroll
     for (int c = 0; c < C; c++) {
 #pragma unroll
       for (int j = 0; j < L; j++) sum[c][j] /= total;
-      if (const int at = sharer + c * SHARERS; lane < SHARERS && at < vectors) store16(out + output_row(s, row) * s.dim + at * L, pack<T>(sum[c]));
+      if (const int at = sharer + c * SHARERS; lane < SHARERS && at < vectors) store16(to + at * L, pack<T>(sum[c]));
     }
   } else {
     __shared__ float sums[W][MOST_DIM], tops[W], totals[W];
@@ -128,7 +129,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 #pragma unroll
       for (int w = 0; w < W; w++) value += sums[w][c] * relative(tops[w], of_block);
       if (s.splits > 1) share.sums[c] = value;
-      else out[output_row(s, row) * s.dim + c] = from_float<T>(value / all);
+      else to[c] = from_float<T>(value / all);
     }
     if (s.splits > 1 && threadIdx.x == 0) share.put(of_block, all);
   }
@@ -138,7 +139,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 #define FEW_AS(T, C, W, THREADS, BLOCKS)                                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_few_##T##_##C##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
-    start_early();                                                                                                                                                                           \
+    start_attention(s);                                                                                                                                                                           \
     attend<C, W>(q, k, v, out, s, shares);                                                                                                                                                   \
   }
 #define FEW(T, C) FEW_AS(T, C, 1, 128, 4) FEW_AS(T, C, 4, 128, 4) FEW_AS(T, C, 16, 512, 1)

@@ -6,7 +6,6 @@
 #include "common/attention_block.cuh"
 #include "common/attention_shares.cuh"
 #include "common/mma.cuh"
-#include "common/start_early.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
@@ -126,6 +125,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     }
     __syncthreads();
   }
+  T* const of_query = out + output_of_head(s, head) + query * s.of_query;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
@@ -144,7 +144,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
       continue;
     }
     const float factor = 1.0f / total[h];
-    T* to = out + output_row(s, head, row) * s.dim;
+    T* to = of_query + h * 8 * s.of_query;
     const bool pairs = s.dim % 2 == 0;
 #pragma unroll
     for (int j = 0; j < D / 8; j++) {
@@ -165,7 +165,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 #define ATTENTION(T, D, BC, BLOCKS)                                                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
-    start_early();                                                                                                                                                                \
+    start_attention(s);                                                                                                                                                                \
     attend<T, D, BC>(q, k, v, out, s, shares);                                                                                                                                    \
   }
 #define ATTENTIONS(T) \

@@ -4,8 +4,8 @@
 // tensor cores sum up the last (Shah et al. 2024); groups take turns, so that one multiplies while another weighs.
 // attention_wgmma_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
 #include "common/arithmetic.cuh"
+#include "common/attention_output.cuh"
 #include "common/attention_shares.cuh"
-#include "common/start_early.cuh"
 #include "common/turn.cuh"
 #include "common/wgmma_pair.cuh"
 #include "scaled_dot_product_attention.h"
@@ -35,8 +35,7 @@ struct Work {
     head = start + quotient(at, s.splits);
     split = static_cast<int>(at - (head - start) * s.splits);
     first = (blocks - 1 - rank) * BM;
-    const long long batch = quotient(head, s.heads);
-    source = batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads));
+    source = quotient(head, s.group);
     const long long seen = s.causal ? min(s.keys, min(first + BM, s.queries)) : s.keys;
     const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits;
     begin = split * each;
@@ -67,7 +66,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     fence_shared_for_async();
   }
   __syncthreads();
-  start_early();
+  start_attention(s);
   const int group = threadIdx.x / 128;
 
   if (group == 0) {
@@ -225,6 +224,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       if (speaks) barrier_arrive(empty_v + 8 * stage);
       if (++stage == STAGES) stage = 0, phase ^= 1;
     }
+    T* const of_query = out + output_of_head(s, work.head) + query * s.of_query;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
@@ -242,7 +242,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
         continue;
       }
       const float factor = 1.0f / total[h];
-      T* to = out + output_row(s, work.head, row) * s.dim;
+      T* to = of_query + h * 8 * s.of_query;
 #pragma unroll
       for (int j = 0; j < D / 8; j += 4) {
         uint32_t w[4];

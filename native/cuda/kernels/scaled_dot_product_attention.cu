@@ -2,9 +2,9 @@
 // each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
 // attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
 #include "common/arithmetic.cuh"
+#include "common/attention_output.cuh"
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
-#include "common/start_early.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -18,9 +18,9 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   const int pitch = s.dim + 1;
   float *const own_q = memory, *const sums = own_q + QUERIES * pitch, *const own_k = sums + QUERIES * pitch, *const own_v = own_k + KEYS * pitch;
   __shared__ float weights[QUERIES][KEYS + 1];
-  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), first = (cell - head * blocks) * QUERIES, batch = quotient(head, s.heads);
+  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), first = (cell - head * blocks) * QUERIES;
   const int split = blockIdx.x % s.splits;
-  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
+  const long long source = quotient(head, s.group) * s.keys * s.dim;
   const int rows = static_cast<int>(min(static_cast<long long>(QUERIES), s.queries - first));
   const long long last = first + rows - 1;
   const float scale = rsqrtf(static_cast<float>(s.dim));
@@ -86,7 +86,8 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int c = sharer; c < s.dim; c += SHARERS) share.sums[c] = sums[query * pitch + c];
     return;
   }
-  for (int c = sharer; c < s.dim; c += SHARERS) out[output_row(s, head, first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
+  T* const to = out + output_of_head(s, head) + (first + query) * s.of_query;
+  for (int c = sharer; c < s.dim; c += SHARERS) to[c] = from_float<T>(sums[query * pitch + c] / sum);
 }
 
 // The largest score and the sum of weights over the shares of a query, in every thread of a warp.
@@ -110,11 +111,12 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
   wait_for_last();
   const Shares first(shares, s, row, 0);
   const auto [top, total] = all_of(first, s.splits, lane);
+  T* const to = out + output_of_row(s, row);
   for (int c = lane; c < s.dim; c += 32) {
     float sum = 0;
 #pragma unroll 8
     for (int i = 0; i < s.splits; i++) sum = fmaf(first.sums[static_cast<long long>(i) * s.dim + c], exp2f(first.stats[2 * i] - top), sum);
-    out[output_row(s, row) * s.dim + c] = from_float<T>(sum / total);
+    to[c] = from_float<T>(sum / total);
   }
 }
 
@@ -128,6 +130,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
   wait_for_last();
   const Shares first(shares, s, row, 0);
   const auto [top, total] = all_of(first, s.splits, lane);
+  T* const to = out + output_of_row(s, row);
   for (int from = 0; from < s.dim; from += 32) {
     const int c = from + lane;
     float sum = 0;
@@ -141,7 +144,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
       float all = 0;
 #pragma unroll
       for (int w = 0; w < WARPS; w++) all += parts[w][lane];
-      out[output_row(s, row) * s.dim + c] = from_float<T>(all / total);
+      to[c] = from_float<T>(all / total);
     }
     __syncthreads();
   }
@@ -150,7 +153,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
 }  // namespace
 
 #define ATTEND(T, NAME, KEYS) \
-  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##NAME(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { start_early(); attend<T, KEYS>(q, k, v, out, s, shares); }
+  extern "C" __global__ void __launch_bounds__(256, 4) scaled_dot_product_attention_##NAME(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { start_attention(s); attend<T, KEYS>(q, k, v, out, s, shares); }
 #define ATTENTION(T)     \
   ATTEND(T, T, 32)       \
   ATTEND(T, T##_8, 8)    \

@@ -8,24 +8,13 @@ struct AttentionSizes {
   long long period;                          // queries after which the places that `causal` compares start again
   int dim, causal;
   int splits;                                // of the keys
-  int tokens_first;                          // 1: the output is [batch, queries, heads, dim], of fewer than 2^31 rows; 0: [batch, heads, queries, dim]
-  Divide by_heads, by_queries;
+  int tokens_first = 0;                      // 1: a part of a composite, whose output is [batch, queries, heads, dim] and whose launch may be early; 0: a call by itself, [batch, heads, queries, dim]
+  long long of_head = 0, of_query = 0;       // elements of the output between two heads and two queries of a head
+  long long of_batch = 0;                    // with tokens first, what a batch adds to that
+  Divide by_heads = {}, by_queries = {};     // with tokens first, which have fewer than 2^31 rows
+  int together = 1;                          // heads of a warp (attention_packed.cu)
+  int group = 1;                             // heads that share their keys
 };
-
-#ifdef __CUDACC__
-// The row of the output that has the results of a query of a head of all batches. Short: the code that is skipped must be fetched, too.
-__device__ __forceinline__ long long output_row(const AttentionSizes& s, long long head, long long query) {
-  if (s.tokens_first == 0) return head * s.queries + query;
-  const int batch = divided(static_cast<int>(head), s.by_heads);
-  return (batch * s.queries + query) * s.heads + (head - batch * s.heads);
-}
-// The same of row `row` of [batch, heads, queries].
-__device__ __forceinline__ long long output_row(const AttentionSizes& s, long long row) {
-  if (s.tokens_first == 0) return row;
-  const int head = divided(static_cast<int>(row), s.by_queries);
-  return output_row(s, head, row - head * s.queries);
-}
-#endif
 
 // Keys of each group of eight threads on their way at a time, where a thread has `vectors` of them.
 constexpr int attention_few_together(int vectors) { return vectors <= 1 ? 4 : vectors == 2 ? 2 : 1; }

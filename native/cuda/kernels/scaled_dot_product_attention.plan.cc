@@ -30,11 +30,16 @@ void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
   else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes).early(p.device);
 }
 
+// Kernels wait in parts of composites alone (common/attention_output.cuh).
+void mark(Launch& launch, const AttentionSizes& sizes) {
+  if (sizes.tokens_first) launch.always_waits();
+}
+
 // `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.
 void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t keys, unsigned threads, CUfunction kernel, unsigned shared) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
   const CUdeviceptr shares = split_keys(p, sizes, blocks, keys);
-  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares).always_waits();
+  mark(p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares), sizes);
   join_shares(p, sizes, shares);
 }
 
@@ -44,7 +49,7 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
   const int64_t rows = sizes.batch_heads * sizes.queries;
   const CUfunction kernel = p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(warps));
   const CUdeviceptr shares = warps == 1 ? 0 : split_keys(p, sizes, rows, warps == 4 ? 64 : 32 * attention_few_together(vectors), warps == 4 ? 4 : 12);
-  p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares).always_waits();
+  mark(p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares), sizes);
   join_shares(p, sizes, shares);
 }
 
@@ -58,8 +63,24 @@ void plan_warp(Planner& p, AttentionSizes sizes) {
   const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0, arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
   const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;
   const unsigned threads = chosen.sharing == 1 ? attention_warp_tiles(dim) * parts * 32 : static_cast<unsigned>(chosen.sharing) * 32, bytes = attention_warp_bytes(sizes, chosen.sharing);
-  p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
-           shares, arrivals).always_waits();
+  mark(p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
+                shares, arrivals), sizes);
+}
+
+// A warp for the queries of several heads (attention_packed.cu).
+void plan_packed(Planner& p, AttentionSizes sizes, int together) {
+  sizes.together = together;
+  const int dim = attention_packed_dim(sizes.dim);
+  p.launch(p.kernel_in("attention_packed", "attention_packed_" + p.dtype() + "_" + std::to_string(dim)), {ceil_div(ceil_div(sizes.batch_heads, together), attention_warp_tiles(dim))}, 128, 0, p.input(0), p.input(1), p.input(2),
+           p.output(), sizes);
+}
+
+// A warp for many queries of a few keys (attention_stream.cu).
+void plan_stream(Planner& p, const AttentionSizes& sizes, long long run) {
+  const int dim = sizes.dim <= 32 ? 32 : sizes.dim <= 64 ? 64 : 128;
+  const int64_t runs = ceil_div(ceil_div(sizes.queries, attention_warp_queries), run);
+  mark(p.launch(p.kernel_in("attention_stream", "attention_stream_" + p.dtype() + "_" + std::to_string(dim)), {ceil_div(sizes.batch_heads * runs, 4)}, 128, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes,
+                static_cast<int>(run), static_cast<int>(runs)), sizes);
 }
 
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
@@ -71,8 +92,8 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const CUtensorMap v = tensor_map(p.input(2), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
-  p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
-           static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells).always_waits();
+  mark(p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
+                static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells), sizes);
   join_shares(p, sizes, shares);
 }
 
@@ -94,7 +115,6 @@ void plan_f32(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile
 void plan_attention(Planner& p, bool tokens_first) {
   const int64_t group = p.dim(1) / p.dim(2);
   AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1, tokens_first};
-  if (tokens_first) sizes.by_heads = divide_by(sizes.heads), sizes.by_queries = divide_by(sizes.queries);
   // The queries of heads that share their keys lie together: where they are few, or all see the same keys, they share blocks as well.
   if (group > 1 && (sizes.queries < 64 || !sizes.causal)) {
     sizes.batch_heads /= group;
@@ -102,8 +122,15 @@ void plan_attention(Planner& p, bool tokens_first) {
     sizes.queries *= group;
     if (!sizes.causal) sizes.period = sizes.queries;
   }
+  sizes.group = static_cast<int>(sizes.heads / sizes.kv_heads);
+  sizes.of_head = (tokens_first ? 1 : sizes.queries) * sizes.dim;
+  sizes.of_query = (tokens_first ? sizes.heads : 1) * sizes.dim;
+  sizes.of_batch = sizes.heads * (sizes.queries - 1) * sizes.dim;
+  if (tokens_first) sizes.by_heads = divide_by(sizes.heads), sizes.by_queries = divide_by(sizes.queries);
   const auto bytes_of_element = static_cast<int>(dtype_bytes(p.spec.dtype)), lanes = 16 / bytes_of_element;
+  if (const int together = attention_together(p.device.sm_count, sizes, bytes_of_element); together > 1) return plan_packed(p, sizes, together);
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
+  if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;
   if (attention_takes_warps(p.device.sm_count, room, sizes, bytes_of_element)) return plan_warp(p, sizes);
   if (p.spec.dtype == Dtype::f32) {

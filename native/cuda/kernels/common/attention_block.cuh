@@ -1,9 +1,9 @@
 // Which queries and keys a block of attention has: BR queries of one head, and its share of the keys that these see, in tiles of BC.
 #pragma once
-#include "../scaled_dot_product_attention.h"
-#include "arithmetic.cuh"
+#include "attention_output.cuh"
 
-template <int BR, int BC>
+// SHARES: whether blocks may share keys.
+template <int BR, int BC, bool SHARES = true>
 struct AttentionBlock {
   long long head, first;   // of its queries: the head among those of all batches, and the first of the head's queries
   long long keys_at;       // where the keys and values of that head start, in elements
@@ -11,27 +11,28 @@ struct AttentionBlock {
   int split, begin, tiles; // the number of its share, the first tile of it, and how many
 
   __device__ __forceinline__ explicit AttentionBlock(const AttentionSizes& s, long long number = blockIdx.x) : lowest(0), seen(s.keys) {
-    const long long blocks = (s.queries + BR - 1) / BR, cell = quotient(number, s.splits);
+    const long long blocks = (s.queries + BR - 1) / BR, cell = SHARES ? quotient(number, s.splits) : number;
     head = quotient(cell, blocks);
-    split = static_cast<int>(number - cell * s.splits);
+    split = SHARES ? static_cast<int>(number - cell * s.splits) : 0;
     // The longest first: with `causal` the last queries see most.
     first = (blocks - 1 - (cell - head * blocks)) * BR;
-    const long long last = min(first + BR, s.queries) - 1, batch = quotient(head, s.heads);
-    keys_at = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
+    const long long last = min(first + BR, s.queries) - 1;
+    keys_at = quotient(head, s.group) * s.keys * s.dim;
     if (s.causal) {
       const bool one_head = quotient(first, s.period) == quotient(last, s.period);
       lowest = one_head ? remainder_of(first, s.period) : 0;
       seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
     }
-    const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits;
+    const int all = static_cast<int>((seen + BC - 1) / BC), each = SHARES ? (all + s.splits - 1) / s.splits : all;
     begin = split * each;
     tiles = min(each, all - begin);
   }
+  __device__ __forceinline__ long long queries(const AttentionSizes& s) const { return s.queries; }
 };
 
 // Scores of rows `query` and that + 8 (registers of m16n8 tiles, `column` the first of a thread) with the tile of keys from `key` on become -infinity for keys that a row does not see.
-template <int BR, int BC>
-__device__ __forceinline__ void hide_unseen(float (&score)[BC / 8][4], const AttentionSizes& s, const AttentionBlock<BR, BC>& block, long long key, long long query, int column) {
+template <int BR, int BC, bool SHARES>
+__device__ __forceinline__ void hide_unseen(float (&score)[BC / 8][4], const AttentionSizes& s, const AttentionBlock<BR, BC, SHARES>& block, long long key, long long query, int column) {
   if (key + BC <= s.keys && !(s.causal && key + BC > block.lowest)) return;
 #pragma unroll
   for (int h = 0; h < 2; h++) {

@@ -97,6 +97,12 @@ void attentions() {
   const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, hopper_shared, sizes(heads, queries, keys, dim), bytes); };
   expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
   expect(!takes_warps(256, 50, 4096, 128, 4) && !takes_warps(39, 2000, 13, 128, 2) && !takes_warps(912, 64, 64, 128, 2) && !takes_warps(60, 9, 9, 31, 2) && !takes_warps(60, 9, 9, 264, 2), "others take blocks, and rows that do not start on 16 bytes");
+  const auto packed = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_together(132, sizes(heads, queries, keys, dim), bytes); };
+  expect(packed(100'000, 1, 1, 16, 2) == 16 && packed(100'000, 3, 3, 16, 4) == 5 && packed(100'000, 7, 7, 128, 2) == 2 && packed(100'000, 1, 16, 64, 2) == 2, "a warp takes as many short heads as fill its tile");
+  expect(packed(4000, 1, 1, 16, 2) == 1 && packed(100'000, 9, 1, 16, 2) == 1 && packed(100'000, 1, 17, 16, 2) == 1 && packed(100'000, 1, 1, 256, 4) == 1 && packed(100'000, 1, 1, 12, 2) == 1, "and one of few heads, or of longer ones");
+  const auto run = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_stream_run(132, sizes(heads, queries, keys, dim), bytes); };
+  expect(run(137, 4000, 16, 40, 2) > 10 && run(9, 2731, 16, 128, 2) >= 2 && run(4, 4096, 12, 96, 2) == 1 && run(500, 64, 12, 128, 2) > 0, "a warp goes along the queries of a few keys");
+  expect(run(137, 4000, 17, 40, 2) == 0 && run(137, 4000, 9, 32, 4) == 0 && run(137, 4000, 8, 64, 4) == 0 && run(1231, 513, 2, 128, 2) == 0 && run(137, 4000, 16, 136, 2) == 0, "more keys, long heads in f32, and full blocks of wgmma are left to others");
   const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, hopper_shared, sizes(heads, queries, keys, dim), 2); };
   expect(warps(5000, 16, 16, 64).sharing == 1 && warps(526, 2, 3851, 128).sharing == 4 && warps(8, 4, 4096, 128).sharing == 8, "warps share keys where queries do not keep all busy");
   expect(warps(8, 4, 4096, 128).splits > 8 && warps(128, 4, 4096, 128).splits == 1, "and blocks do where heads are few");
@@ -128,7 +134,7 @@ void attentions() {
   const auto few_warps = [](long long heads, long long keys) { return attention_few_warps(132, {heads, 16, 16, 1, keys, 1, 64, 0, 1}, 1); };
   expect(few_warps(2048, 100) == 1 && few_warps(2048, 4096) == 4 && few_warps(512, 16) == 1 && few_warps(16, 300) == 16 && few_warps(16, 120) == 4 && few_warps(100, 300) == 4, "a query has as many warps as its keys and the others leave");
   const auto few_keys = [](long long heads, long long keys, int dim) { return attention_wgmma_tile(132, {heads, 16, 16, 128, keys, 128, dim, 0, 1}).dim; };
-  expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 96, "few keys of small heads, or of few, take smaller tiles");
+  expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 64, 32) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 96, "few keys of small heads, or of few, take smaller tiles");
   const auto tile_keys = [](long long keys, int dim) { return attention_wgmma_tile(132, {4096, 16, 16, 128, keys, 128, dim, 0, 1}).keys; };
   expect(tile_keys(60, 64) == 64 && tile_keys(20, 128) == 64 && tile_keys(67, 80) == 96 && tile_keys(97, 128) == 128 && tile_keys(175, 128) == 96 && tile_keys(256, 256) == 64 && tile_keys(1024, 256) == 80, "tiles have fewer keys where more of them would be empty");
   const auto together = [](long long keys, int causal) { return attention_heads_together({64, 16, 16, keys, keys, keys, 128, causal, 1}); };

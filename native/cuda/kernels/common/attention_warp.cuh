@@ -1,0 +1,327 @@
+// Attention by a warp for 16 queries, and by warps that share their keys (attention_warp.cu).
+#pragma once
+#include <type_traits>
+
+#include "arithmetic.cuh"
+#include "attention_block.cuh"
+#include "attention_f32.cuh"
+#include "attention_packed.cuh"
+#include "attention_shares.cuh"
+#include "reduce.cuh"
+#include "../scaled_dot_product_attention.h"
+
+namespace {
+
+constexpr float LOG2E = 1.4426950408889634f;
+
+// Not moved out of a loop, where it would fill registers.
+__device__ __forceinline__ uint4 load16_here(const void* p) {
+  uint4 v;
+  asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+// Keys that one warp alone meets are kept out of L1.
+template <int W>
+__device__ __forceinline__ uint4 load16_of(const void* p) { return W == 1 ? load16(p) : load16_once(p); }
+__device__ __forceinline__ uint4 zeroes() { return make_uint4(0, 0, 0, 0); }
+
+// scores + low += q k^T of 64 bytes of each row: q of rows lane / 4 and that + 8, k of key lane / 4 of eight. low, which may be scores: the products of f32 with what tf32 leaves.
+template <class T>
+__device__ __forceinline__ void multiply_keys(float (&scores)[4], float (&low)[4], const uint4 (&q)[2], const uint4& k) {
+  const uint32_t first[4] = {q[0].x, q[1].x, q[0].y, q[1].y}, second[4] = {q[0].z, q[1].z, q[0].w, q[1].w};
+  if constexpr (sizeof(T) == 2) {
+    mma(scores, first, k.x, k.y, T());
+    mma(scores, second, k.z, k.w, T());
+  } else {
+    uint32_t a_high[4], a_low[4], b_high[2], b_low[2];
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) split(half ? second[i] : first[i], a_high[i], a_low[i]);
+      split(half ? k.z : k.x, b_high[0], b_low[0]);
+      split(half ? k.w : k.y, b_high[1], b_low[1]);
+      mma(low, a_low, b_high[0], b_high[1], tf32());
+      mma(low, a_high, b_low[0], b_low[1], tf32());
+      mma(scores, a_high, b_high[0], b_high[1], tf32());
+    }
+  }
+}
+
+// Rows of values that a thread has of a step of products: keys 2c, 2c + 1 (and 2c + 8, 2c + 9), where c is its place in a quad.
+template <class T>
+constexpr int VALUE_ROWS = sizeof(T) == 2 ? 4 : 2;
+
+// sums = sums * keep + weights values, of 8 LANES<T> columns.
+template <class T, int STEPS>
+__device__ __forceinline__ void multiply_values(float (&sums)[LANES<T>][4], const float (&weights)[sizeof(T) == 2 ? 2 * STEPS : STEPS][4], const uint4 (&values)[STEPS][VALUE_ROWS<T>], const float (&keep)[2]) {
+  if constexpr (sizeof(T) == 2) {
+#pragma unroll
+    for (int j = 0; j < LANES<T>; j++)
+#pragma unroll
+      for (int i = 0; i < 4; i++) sums[j][i] *= keep[i / 2];
+#pragma unroll
+    for (int t = 0; t < STEPS; t++) {
+      const float(&w)[4] = weights[2 * t], (&x)[4] = weights[2 * t + 1];
+      const uint32_t a[4] = {pack_pair(w[0], w[1], T()), pack_pair(w[2], w[3], T()), pack_pair(x[0], x[1], T()), pack_pair(x[2], x[3], T())};
+      uint32_t v[4][4];
+#pragma unroll
+      for (int r = 0; r < 4; r++) v[r][0] = values[t][r].x, v[r][1] = values[t][r].y, v[r][2] = values[t][r].z, v[r][3] = values[t][r].w;
+#pragma unroll
+      for (int j = 0; j < LANES<T>; j++) {
+        const unsigned bytes = j % 2 == 0 ? 0x5410 : 0x7632;
+        mma(sums[j], a, __byte_perm(v[0][j / 2], v[1][j / 2], bytes), __byte_perm(v[2][j / 2], v[3][j / 2], bytes), T());
+      }
+    }
+  } else {
+    // Tensor cores cut what they add to off: each tile has sums of its own, which are added up in f32.
+    float part[1][4][4] = {};
+#pragma unroll
+    for (int t = 0; t < STEPS; t++) {
+      uint32_t a_high[1][4], a_low[1][4], b_high[4][2], b_low[4][2];
+#pragma unroll
+      for (int i = 0; i < 4; i++) split(__float_as_uint(weights[t][i % 2 * 2 + i / 2]), a_high[0][i], a_low[0][i]);
+#pragma unroll
+      for (int r = 0; r < 2; r++) {
+        split(values[t][r].x, b_high[0][r], b_low[0][r]);
+        split(values[t][r].y, b_high[1][r], b_low[1][r]);
+        split(values[t][r].z, b_high[2][r], b_low[2][r]);
+        split(values[t][r].w, b_high[3][r], b_low[3][r]);
+      }
+      three_products(part, a_high, a_low, b_high, b_low);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int i = 0; i < 4; i++) sums[j][i] = fmaf(sums[j][i], keep[i / 2], part[0][j][i]);
+  }
+}
+
+__device__ __forceinline__ void store4(float* to, float x, float y, float z, float w) { *reinterpret_cast<float4*>(to) = make_float4(x, y, z, w); }
+template <class T>
+__device__ __forceinline__ void store4(T* to, float x, float y, float z, float w) { *reinterpret_cast<uint2*>(to) = make_uint2(pack_pair(x, y, T()), pack_pair(z, w, T())); }
+
+// 0 where nothing has been met.
+__device__ __forceinline__ float relative(float top, float to) { return top == -INFINITY ? 0.0f : exp2_fast(top - to); }
+
+// Whether this block is the last of `blocks` to get here; what the others wrote before is then seen. Leaves the counter at zero.
+__device__ __forceinline__ bool is_last(unsigned* arrivals, int blocks) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(arrivals, 1u) == static_cast<unsigned>(blocks) - 1;
+    if (last) *arrivals = 0;
+  }
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+// Adds up the shares of `rows` queries from row `first` on, whose results begin at `out`. Threads that are left when each four columns have one have every n-th share. `memory`: 16 bytes for each thread.
+template <class T, int THREADS>
+__device__ __forceinline__ void join(const float* shares, T* __restrict__ out, const AttentionSizes& s, long long first, int rows, float* memory, float* tops, float* totals) {
+  const int lane = threadIdx.x % 32, fours = s.dim / 4, items = rows * fours, groups = max(1, THREADS / items);
+  const float* const all_stats = shares + s.batch_heads * s.queries * s.splits * s.dim;
+  const auto stats = [&](int row, int split) { return __ldcg(reinterpret_cast<const float2*>(all_stats) + (first + row) * s.splits + split); };
+  for (int row = threadIdx.x / 32; row < rows; row += THREADS / 32) {
+    float top = -INFINITY, total = 0;
+    for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, stats(row, i).x);
+    top = warp_reduce(top, MaxOp());
+    for (int i = lane; i < s.splits; i += 32) {
+      const float2 own = stats(row, i);
+      total += own.y * relative(own.x, top);
+    }
+    total = warp_reduce(total, AddOp());
+    if (lane == 0) tops[row] = top, totals[row] = total;
+  }
+  __syncthreads();
+  for (int e = threadIdx.x; e < (items + THREADS - 1) / THREADS * THREADS; e += THREADS) {
+    const int group = e / items, item = e - group * items, row = item / fours, four = item - row * fours;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (group < groups) {
+#pragma unroll 8
+      for (int i = group; i < s.splits; i += groups) {
+        const float4 own = __ldcg(reinterpret_cast<const float4*>(shares + ((first + row) * s.splits + i) * s.dim) + four);
+        const float weight = relative(stats(row, i).x, tops[row]);
+        sum.x = fmaf(own.x, weight, sum.x), sum.y = fmaf(own.y, weight, sum.y), sum.z = fmaf(own.z, weight, sum.z), sum.w = fmaf(own.w, weight, sum.w);
+      }
+    }
+    if (groups > 1) {
+      reinterpret_cast<float4*>(memory)[threadIdx.x] = sum;
+      __syncthreads();
+      if (group > 0) continue;
+      for (int i = 1; i < groups; i++) {
+        const float4 other = reinterpret_cast<const float4*>(memory)[i * items + item];
+        sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
+      }
+    }
+    if (group > 0) continue;
+    const float factor = 1.0f / totals[row];
+    store4(out + row * s.of_query + four * 4, sum.x * factor, sum.y * factor, sum.z * factor, sum.w * factor);
+  }
+}
+
+// PACKED: the queries of a warp are those of s.together heads one after the other, and so are their keys.
+template <class T, int D, int W, bool PACKED>
+__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, unsigned* arrivals) {
+  constexpr int L = LANES<T>, BC = attention_warp_keys(sizeof(T), D, W), PARTS = attention_warp_parts(D), BR = attention_warp_queries, THREADS = W == 1 ? 128 : 32 * W;
+  constexpr int SHARERS = W == 1 ? 1 : W / PARTS, TILES = THREADS / 32 / PARTS / SHARERS;  // warps that share the keys of a tile of queries; such tiles of a block
+  constexpr int CHUNKS = D / (4 * L), COLUMNS = (D / PARTS + 8 * L - 1) / (8 * L), STEP = 4 * VALUE_ROWS<T>, STEPS = BC / STEP;
+  constexpr bool KEEPS_Q = D <= (sizeof(T) == 2 ? 128 : 64);
+  constexpr bool APART = sizeof(T) == 4 && D > 128;  // small products have sums of their own: tensor cores cut what they add to off
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, sharer = W == 1 ? 0 : warp / PARTS, row = lane / 4, quad = lane % 4;
+  const long long number = W == 1 ? blockIdx.x * static_cast<long long>(TILES) + warp / PARTS : blockIdx.x;
+  if (W == 1 && number >= (PACKED ? (s.batch_heads + s.together - 1) / s.together : s.batch_heads * ((s.queries + BR - 1) / BR))) return;
+  const std::conditional_t<PACKED, PackedHeads<BC>, AttentionBlock<BR, BC, W != 1>> block(s, number);
+  const int vectors = s.dim / L, first_column = part * COLUMNS * 8 + row;
+  const long long query = block.first + row, queries = block.queries(s);
+  q += (block.head * s.queries + query) * s.dim + quad * L;
+  k += block.keys_at + (static_cast<long long>(block.begin) * BC + row) * s.dim + quad * L;
+  v += block.keys_at + static_cast<long long>(block.begin) * BC * s.dim + first_column * L;
+
+  const auto load_q = [&](uint4(&to)[2], int chunk) {
+#pragma unroll
+    for (int h = 0; h < 2; h++) to[h] = query + h * 8 < queries && chunk * 4 + quad < vectors ? load16_here(q + h * 8ll * s.dim + chunk * 4 * L) : zeroes();
+  };
+  uint4 own[KEEPS_Q ? CHUNKS : 1][2], keys[BC / 8][CHUNKS], values[COLUMNS][STEPS][VALUE_ROWS<T>];
+  const auto load_keys = [&](int t) {
+    const int left = static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC));
+    const T* from = k + static_cast<long long>(t) * BC * s.dim;
+#pragma unroll
+    for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+      for (int chunk = 0; chunk < CHUNKS; chunk++) keys[n][chunk] = n * 8 + row < left && chunk * 4 + quad < vectors ? load16_of<W>(from + n * 8 * s.dim + chunk * 4 * L) : zeroes();
+  };
+  const auto load_values = [&](int t) {
+    const int left = static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC));
+    const T* from = v + static_cast<long long>(t) * BC * s.dim;
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+      for (int r = 0; r < VALUE_ROWS<T>; r++) {
+        const int key = step * STEP + r / 2 * 8 + quad * 2 + r % 2;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) values[c][step][r] = key < left && first_column + c * 8 < vectors ? load16_of<W>(from + key * s.dim + c * 8 * L) : zeroes();
+      }
+  };
+  if constexpr (KEEPS_Q) {
+#pragma unroll
+    for (int chunk = 0; chunk < CHUNKS; chunk++) load_q(own[chunk], chunk);
+  }
+  float sums[COLUMNS][L][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {};
+  const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
+  if (sharer < block.tiles) load_keys(sharer), load_values(sharer);
+  for (int t = sharer; t < block.tiles; t += SHARERS) {
+    float score[BC / 8][4] = {}, low[APART ? BC / 8 : 1][4] = {};
+#pragma unroll
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+      if constexpr (!KEEPS_Q) load_q(own[0], chunk);
+#pragma unroll
+      for (int n = 0; n < BC / 8; n++) multiply_keys<T>(score[n], APART ? low[n] : score[n], own[KEEPS_Q ? chunk : 0], keys[n][chunk]);
+    }
+    if constexpr (APART) {
+#pragma unroll
+      for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) score[n][i] += low[n][i];
+    }
+    if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
+    hide_unseen(score, s, block, static_cast<long long>(block.begin + t) * BC, query, quad * 2);
+    float keep[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      float high = score[0][h * 2];
+#pragma unroll
+      for (int n = 0; n < BC / 8; n++) high = fmaxf(high, fmaxf(score[n][h * 2], score[n][h * 2 + 1]));
+      high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+      high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
+      const float shift = high == -INFINITY ? 0.0f : high;
+      keep[h] = exp2_fast(top[h] - shift);
+      top[h] = high;
+      total[h] *= keep[h];
+#pragma unroll
+      for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+          const float weight = exp2_fast(fmaf(score[n][h * 2 + i], scale, -shift));
+          score[n][h * 2 + i] = weight;
+          total[h] += weight;
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) multiply_values<T, STEPS>(sums[c], score, values[c], keep);
+    if (t + SHARERS < block.tiles) load_values(t + SHARERS);
+  }
+  // Of this thread: LANES<T> neighbouring columns from each of two vectors on, in every 8.
+  const int own_vector = part * COLUMNS * 8 + quad * 2;
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
+    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
+  }
+  if constexpr (SHARERS == 1) {
+    T* const to = out + output_of_head(s, block.head) + query * s.of_query;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const float factor = 1.0f / total[h];
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+          float line[L];
+#pragma unroll
+          for (int j = 0; j < L; j++) line[j] = sums[c][j][h * 2 + i] * factor;
+          const int at = own_vector + c * 8 + i;
+          if (query + h * 8 < queries && at < vectors) store16(to + h * 8 * s.of_query + at * L, pack<T>(line));
+        }
+    }
+  } else {
+    extern __shared__ __align__(16) float memory[];
+    __shared__ float tops[SHARERS][BR], totals[SHARERS][BR];
+    const int rows = static_cast<int>(min(static_cast<long long>(BR), s.queries - block.first)), pitch = attention_warp_pitch(s.dim);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      if (quad == 0 && part == 0) tops[sharer][row + h * 8] = top[h], totals[sharer][row + h * 8] = total[h];
+      if (row + h * 8 >= rows) continue;
+      float* to = memory + (sharer * rows + row + h * 8) * pitch;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+          const int at = own_vector + c * 8 + i;
+          if (at >= vectors) continue;
+#pragma unroll
+          for (int j = 0; j < L; j += 4) *reinterpret_cast<float4*>(to + at * L + j) = make_float4(sums[c][j][h * 2 + i], sums[c][j + 1][h * 2 + i], sums[c][j + 2][h * 2 + i], sums[c][j + 3][h * 2 + i]);
+        }
+    }
+    __syncthreads();
+    for (int e = threadIdx.x; e < rows * vectors; e += THREADS) {
+      const int at_row = e / vectors, at = e - at_row * vectors;
+      float of_block = tops[0][at_row], all = 0, line[L] = {};
+#pragma unroll
+      for (int w = 1; w < SHARERS; w++) of_block = fmaxf(of_block, tops[w][at_row]);
+#pragma unroll
+      for (int w = 0; w < SHARERS; w++) {
+        const float weight = relative(tops[w][at_row], of_block);
+        all += totals[w][at_row] * weight;
+        const float* from = memory + (w * rows + at_row) * pitch + at * L;
+#pragma unroll
+        for (int j = 0; j < L; j++) line[j] = fmaf(from[j], weight, line[j]);
+      }
+      if (s.splits > 1) {
+        const Shares share(shares, s, block.head * s.queries + block.first + at_row, block.split);
+        if (at == 0) share.put(of_block, all);
+#pragma unroll
+        for (int j = 0; j < L; j += 4) *reinterpret_cast<float4*>(share.sums + at * L + j) = make_float4(line[j], line[j + 1], line[j + 2], line[j + 3]);
+      } else {
+        const float factor = 1.0f / all;
+#pragma unroll
+        for (int j = 0; j < L; j++) line[j] *= factor;
+        store16(out + output_of_head(s, block.head) + (block.first + at_row) * s.of_query + at * L, pack<T>(line));
+      }
+    }
+    if (s.splits > 1 && is_last(arrivals + quotient(number, s.splits), s.splits)) join<T, THREADS>(shares, out + output_of_head(s, block.head) + block.first * s.of_query, s, block.head * s.queries + block.first, rows, memory, tops[0], totals[0]);
+  }
+}
+
+}  // namespace
