@@ -1,7 +1,5 @@
 // Attention by a warp for 16 queries, and by warps that share their keys (attention_warp.cu).
 #pragma once
-#include <type_traits>
-
 #include "arithmetic.cuh"
 #include "attention_block.cuh"
 #include "attention_f32.cuh"
@@ -13,6 +11,15 @@
 namespace {
 
 constexpr float LOG2E = 1.4426950408889634f;
+
+template <int BR, int BC, bool SHARES, bool PACKED>
+struct QueriesOf {
+  using Block = AttentionBlock<BR, BC, SHARES>;
+};
+template <int BR, int BC, bool SHARES>
+struct QueriesOf<BR, BC, SHARES, true> {
+  using Block = PackedHeads<BC>;
+};
 
 // Not moved out of a loop, where it would fill registers.
 __device__ __forceinline__ uint4 load16_here(const void* p) {
@@ -172,7 +179,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, sharer = W == 1 ? 0 : warp / PARTS, row = lane / 4, quad = lane % 4;
   const long long number = W == 1 ? blockIdx.x * static_cast<long long>(TILES) + warp / PARTS : blockIdx.x;
   if (W == 1 && number >= (PACKED ? (s.batch_heads + s.together - 1) / s.together : s.batch_heads * ((s.queries + BR - 1) / BR))) return;
-  const std::conditional_t<PACKED, PackedHeads<BC>, AttentionBlock<BR, BC, W != 1>> block(s, number);
+  const typename QueriesOf<BR, BC, W != 1, PACKED>::Block block(s, number);
   const int vectors = s.dim / L, first_column = part * COLUMNS * 8 + row;
   const long long query = block.first + row, queries = block.queries(s);
   q += (block.head * s.queries + query) * s.dim + quad * L;
