@@ -1,4 +1,5 @@
 import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
+import { scanMemory, sumsBefore } from '../../wgsl/scan'
 import type { BufferName, Program, Step } from '../types'
 import { keyFunctions, numbers } from './keys'
 import { BLOCK, BLOCK_BITS, FIRST_RUNS, NETWORK, writeResult, type Sorted } from './network'
@@ -47,9 +48,7 @@ ${each((k) => `if (i + ${k * THREADS}u < end) { ${use(k)} }`)}
   }`
 
 /** Declares what finds a digit. */
-const FINDING = `var<workgroup> sums: array<u32, ${THREADS}>;
-var<workgroup> tops: array<u32, 16>;
-var<workgroup> found: vec4<u32>;
+const FINDING = `${scanMemory()}var<workgroup> found: vec4<u32>;
 `
 
 /** The state behind digit \`digit\`: the bin where the counts reach the row's \`first\`. One workgroup of each row leaves it for later steps. */
@@ -61,13 +60,8 @@ const behind = (digit: number): string => {
     let known = ${digit === 0 ? 'vec4<u32>(0u)' : `states[row * ${DIGITS.length}u + ${digit - 1}u]`};
 ${own.map((k) => `    let c${k} = atomicLoad(&${at(k)});`).join('\n')}
     sums[lane] = ${own.map((k) => `c${k}`).join(' + ')};
-    workgroupBarrier();
-    if (lane < 16u) { var top = 0u; for (var j = 0u; j < 16u; j++) { top += sums[lane * 16u + j]; } tops[lane] = top; }
     if (lane == 0u) { found = known; }
-    workgroupBarrier();
-    var ahead = known.y;
-    for (var j = 0u; j < lane / 16u; j++) { ahead += tops[j]; }
-    for (var j = lane & 240u; j < lane; j++) { ahead += sums[j]; }
+${sumsBefore('ahead', 'known.y')}
 ${own.map((k) => `    if (known.z == 0u && ahead < dim(4u) && ahead + c${k} >= dim(4u)) { found = vec4<u32>((known.x << ${bits}u) | (lane * ${PER_THREAD}u + ${k}u), ahead, select(0u, ${digit + 1}u, ahead + c${k} <= ${BLOCK}u), 0u); }
     ahead += c${k};`).join('\n')}
     workgroupBarrier();
