@@ -2,23 +2,27 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
 import { planByRow } from './by-row'
 
+const LARGE = { threads: 1024, workgroupBytes: 49_152 }
+
 describe('sources that workgroups order by row', () => {
   it('are added up once, in sums that a workgroup has', () => {
     const random = createRandom(13)
     for (let i = 0; i < 5000; i++) {
-      const [rows, dim, indices] = [1 + Math.floor(600 ** random()), 2 + Math.floor(3000 ** random()), 1 + Math.floor(40_000_000 ** random())]
-      const plan = planByRow(rows, dim, indices)
+      const [rows, dim, indices] = [1 + Math.floor(6000 ** random()), 2 + Math.floor(3000 ** random()), 1 + Math.floor(40_000_000 ** random())]
+      const plan = planByRow(rows, dim, indices, random() < 0.5 ? {} : LARGE)
       if (!plan) continue
-      const { width, vectors, wide, slabs, shares, kept, each, parts } = plan
+      const { threads, width, vectors, wide, slabs, shares, kept, each, parts } = plan
       const covers = (all: number, size: number, count: number) => size * count >= all && size * (count - 1) < all
-      expect([vectors * width === dim, covers(vectors, wide, slabs), covers(indices, each, parts), covers(rows * wide * shares, 256, kept)], `${rows} ${dim} ${indices}`).toEqual([true, true, true, true])
-      expect(kept, `${rows} ${dim}`).toBeLessThanOrEqual(4)
+      expect([vectors * width === dim, covers(vectors, wide, slabs), covers(indices, each, parts), covers(rows * wide * shares, threads, kept)], `${rows} ${dim} ${indices}`).toEqual([true, true, true, true])
+      expect(kept * (threads > 256 ? width : 1), `${rows} ${dim}`).toBeLessThanOrEqual(threads > 256 ? 20 : 4)
     }
   })
 
   it('are those of some rows of more than one element', () => {
     expect(planByRow(200, 16, 1_000_000)).toMatchObject({ width: 4, wide: 4, slabs: 1, shares: 1, kept: 4, each: 2048 })
     expect(planByRow(40, 2, 1_000_000)).toMatchObject({ width: 1, wide: 2, shares: 2 })
+    expect(planByRow(2000, 9, 3_000_000, LARGE)).toMatchObject({ threads: 1024, ordered: 8192, kept: 18, parts: 123 })
+    expect([planByRow(2000, 9, 3_000_000), planByRow(2000, 11, 3_000_000, LARGE), planByRow(2000, 9, 100_000, LARGE)]).toEqual([undefined, undefined, undefined])
     expect([planByRow(513, 16, 1_000_000), planByRow(100, 1, 1_000_000)]).toEqual([undefined, undefined])
   })
 })

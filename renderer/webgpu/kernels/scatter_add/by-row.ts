@@ -1,18 +1,21 @@
 import { entry, header, step, THREADS, widthFor, working, type Width } from '../../wgsl/header'
-import type { Program } from '../types'
+import { scanMemory, scanWords, sumsBefore } from '../../wgsl/scan'
+import type { DeviceLimits, Program } from '../types'
 import { joined } from './crowded'
 
-/** Sources that a workgroup orders by row at once, whose places fit the 16 KiB of workgroup memory that every adapter has together with the counters. */
+/** Sources of a thread that a workgroup orders by row at once, where their places fit its memory together with the counters: the 16 KiB of every adapter, or of large workgroups what they need. */
 const EACH = 8
-const ORDERED = EACH * THREADS
 /** Rows, of each of which a few of these sources are. */
-const MOST_ROWS = ORDERED / 4
+const LEAST_OF_A_ROW = 4
+const MOST_ROWS = (EACH * THREADS) / LEAST_OF_A_ROW
 /** Columns below which one exchange of a source costs less than its place among the others, and elements up to which exchanges take no longer. */
 const FEWEST_COLUMNS = 2
 const FEWEST_ELEMENTS = 2 ** 19
 /** Sums that a thread keeps, and workgroups that fill any device known here. */
 const MOST_KEPT = 4
 const ENOUGH_GROUPS = 1056
+/** The same of more rows, by large workgroups of which a multiprocessor has room for one: f32 that a thread keeps, and rows and sources. */
+const LARGE = { threads: 1024, kept: 20, groups: 132, rows: 4096, columns: 11, sources: 2 ** 18 }
 /** Threads that share a sum where sums are few, and sources that are worth one. */
 const MOST_SHARES = 16
 const LEAST_SHARED = 8
@@ -21,6 +24,9 @@ const AT_ONCE = 4
 
 /** What a workgroup has: some vectors of all rows, of a part of the sources. */
 export interface ByRowPlan {
+  threads: number
+  /** Sources that are ordered at once. */
+  ordered: number
   width: Width
   /** Vectors of a row, those of a workgroup beside each other, and workgroups that have all. */
   vectors: number
@@ -36,76 +42,92 @@ export interface ByRowPlan {
 }
 
 /** Undefined where rows are many, or hardly longer than one element, or sources few. */
-export function planByRow(rows: number, dim: number, indices: number): ByRowPlan | undefined {
-  if (rows > MOST_ROWS || dim < FEWEST_COLUMNS || indices * dim < FEWEST_ELEMENTS) return undefined
+export function planByRow(rows: number, dim: number, indices: number, device: DeviceLimits = {}): ByRowPlan | undefined {
+  if (dim < FEWEST_COLUMNS || indices * dim < FEWEST_ELEMENTS) return undefined
+  if (rows > MOST_ROWS) return planLarge(rows, dim, indices, device)
   const width = widthFor(dim)
   const vectors = dim / width
   const slabs = Math.ceil(vectors / Math.max(1, Math.floor((MOST_KEPT * THREADS) / rows)))
   const wide = Math.ceil(vectors / slabs)
+  const ordered = EACH * THREADS
   let shares = 1
-  while (shares < MOST_SHARES && 2 * shares * rows * wide <= THREADS && ORDERED / rows >= 2 * shares * LEAST_SHARED) shares *= 2
-  const chunks = Math.ceil(indices / ORDERED)
-  const each = Math.ceil(chunks / Math.max(1, Math.floor(ENOUGH_GROUPS / slabs))) * ORDERED
-  return { width, vectors, wide, slabs, shares, kept: Math.ceil((rows * wide * shares) / THREADS), each, parts: Math.ceil(indices / each) }
+  while (shares < MOST_SHARES && 2 * shares * rows * wide <= THREADS && ordered / rows >= 2 * shares * LEAST_SHARED) shares *= 2
+  return { threads: THREADS, ordered, width, vectors, wide, slabs, shares, kept: Math.ceil((rows * wide * shares) / THREADS), ...partsOf(indices, ordered, Math.max(1, Math.floor(ENOUGH_GROUPS / slabs))) }
 }
+
+/** Undefined where a workgroup cannot keep all sums. */
+function planLarge(rows: number, dim: number, indices: number, { threads = THREADS, workgroupBytes = 0 }: DeviceLimits): ByRowPlan | undefined {
+  const width = widthFor(dim)
+  const vectors = dim / width
+  const kept = Math.ceil((rows * vectors) / LARGE.threads)
+  if (threads < LARGE.threads || rows > LARGE.rows || dim > LARGE.columns || indices < LARGE.sources || kept * width > LARGE.kept) return undefined
+  const ordered = [EACH, EACH / 2].map((each) => each * LARGE.threads).find((count) => bytesOf(rows, count, LARGE.threads) <= workgroupBytes)
+  return ordered === undefined ? undefined : { threads: LARGE.threads, ordered, width, vectors, wide: vectors, slabs: 1, shares: 1, kept, ...partsOf(indices, ordered, LARGE.groups) }
+}
+
+function partsOf(indices: number, ordered: number, groups: number): { each: number; parts: number } {
+  const each = Math.ceil(Math.ceil(indices / ordered) / groups) * ordered
+  return { each, parts: Math.ceil(indices / each) }
+}
+
+/** Counters of rows: each thread adds up as many. */
+const countersOf = (rows: number, threads: number) => Math.ceil(rows / threads) * threads + 1
+const bytesOf = (rows: number, ordered: number, threads: number) => 4 * (countersOf(rows, threads) + ordered + scanWords(threads))
 
 /**
  * Many sources for some rows, without exchanges of elements: a workgroup orders a few thousand sources by row, for which it counts those of each row,
  * and threads add up the vectors of a row that they have. Which source of a row stands first is open, so halves are added up in other ways.
  * dims: indices, sources of a part, parts.
  */
-export function byRow(rows: number, dim: number, indices: number, { width, vectors, wide, slabs, shares, kept, each, parts }: ByRowPlan): Program {
+export function byRow(rows: number, dim: number, indices: number, { threads, ordered, width, vectors, wide, slabs, shares, kept, each, parts }: ByRowPlan): Program {
   const vf = working(width)
   const list = (count: number) => Array.from({ length: count }, (_, i) => i)
   const of = (count: number, text: (k: number) => string) => list(count).map(text).join('\n')
-  const scanned = Math.ceil(rows / THREADS)
+  const scanned = Math.ceil(rows / threads)
+  const own = ordered / threads
+  const items = rows * wide * shares
+  const place = (k: number) => `let item_${k} = lane + ${k * threads}u;
+  let row_${k} = min(item_${k} / ${wide * shares}u, ${rows - 1}u);
+  let vector_${k} = min(slab * ${wide}u + item_${k} % ${wide}u, ${vectors - 1}u);`
+  const share = (k: number) => `item_${k} / ${wide}u % ${shares}u`
+  // Threads with many sums add up two at a time: the loads of both are on their way together.
+  const pairs = kept > MOST_KEPT ? list(Math.ceil(kept / 2)).map((p) => [2 * p, 2 * p + 1].filter((k) => k < kept)) : list(kept).map((k) => [k])
+  const added = (ks: readonly number[]) => `    {
+${ks.map((k) => `      ${place(k)}
+      let live_${k} = item_${k} < ${items}u;
+      let end_${k} = select(0u, atomicLoad(&counts[row_${k} + 1u]), live_${k});
+      var i_${k} = atomicLoad(&counts[row_${k}]) + ${share(k)};`).join('\n')}
+      while (${ks.map((k) => `i_${k} < end_${k}`).join(' || ')}) {
+${ks.map((k) => of(AT_ONCE, (u) => `        let at_${k}_${u} = places[min(i_${k} + ${u * shares}u, max(end_${k}, 1u) - 1u)];`)).join('\n')}
+${ks.map((k) => of(AT_ONCE, (u) => `        let v_${k}_${u} = select(${vf}(0.0), src[at_${k}_${u} * ${vectors}u + vector_${k}], i_${k} + ${u * shares}u < end_${k});`)).join('\n')}
+${ks.map((k) => `        sum_${k} += ${list(AT_ONCE).map((u) => `v_${k}_${u}`).join(' + ')}; i_${k} += ${AT_ONCE * shares}u;`).join('\n')}
+      }
+    }`
   const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: vf }, { name: 'partial', type: vf, write: true }], false)}
-var<workgroup> counts: array<atomic<u32>, ${scanned * THREADS + 1}>;
-var<workgroup> places: array<u32, ${ORDERED}>;
-var<workgroup> sums: array<u32, ${THREADS}>;
-${entry(`  let part = group / ${slabs}u;
+var<workgroup> counts: array<atomic<u32>, ${countersOf(rows, threads)}>;
+var<workgroup> places: array<u32, ${ordered}>;
+${scanMemory(threads)}${entry(`  let part = group / ${slabs}u;
   if (part >= dim(2u)) { return; }
   let slab = group % ${slabs}u;
-${of(kept, (k) => `  let item_${k} = lane + ${k * THREADS}u;
-  let row_${k} = min(item_${k} / ${wide * shares}u, ${rows - 1}u);
-  let vector_${k} = min(slab * ${wide}u + item_${k} % ${wide}u, ${vectors - 1}u);
-  var sum_${k} = ${vf}(0.0);`)}
+${of(kept, (k) => `  var sum_${k} = ${vf}(0.0);`)}
   let last = min((part + 1u) * dim(1u), dim(0u));
-  for (var begin = part * dim(1u); begin < last; begin += ${ORDERED}u) {
+  for (var begin = part * dim(1u); begin < last; begin += ${ordered}u) {
     workgroupBarrier();
-${of(scanned, (k) => `    atomicStore(&counts[lane + ${k * THREADS}u], 0u);`)}
-${of(EACH, (u) => `    let live_${u} = begin + lane + ${u * THREADS}u < last; let to_${u} = u32(indices[min(begin + lane + ${u * THREADS}u, last - 1u)]);`)}
+${of(scanned, (k) => `    atomicStore(&counts[lane + ${k * threads}u], 0u);`)}
+${of(own, (u) => `    let live_${u} = begin + lane + ${u * threads}u < last; let to_${u} = u32(indices[min(begin + lane + ${u * threads}u, last - 1u)]);`)}
     workgroupBarrier();
-${of(EACH, (u) => `    var before_${u} = 0u; if (live_${u}) { before_${u} = atomicAdd(&counts[to_${u}], 1u); }`)}
+${of(own, (u) => `    var before_${u} = 0u; if (live_${u}) { before_${u} = atomicAdd(&counts[to_${u}], 1u); }`)}
     workgroupBarrier();
 ${of(scanned, (k) => `    let count_${k} = atomicLoad(&counts[lane * ${scanned}u + ${k}u]);`)}
-    let own = ${list(scanned).map((k) => `count_${k}`).join(' + ')};
-    sums[lane] = own;
-    workgroupBarrier();
-    var ahead = 0u;
-    if (lane < 16u) { for (var j = 0u; j < 16u; j++) { ahead += sums[lane * 16u + j]; } }
-    workgroupBarrier();
-    let tops = ahead;
-    ahead = 0u;
-    for (var j = lane & 240u; j < lane; j++) { ahead += sums[j]; }
-    workgroupBarrier();
-    if (lane < 16u) { sums[lane] = tops; }
-    workgroupBarrier();
-    for (var j = 0u; j < lane / 16u; j++) { ahead += sums[j]; }
+    sums[lane] = ${list(scanned).map((k) => `count_${k}`).join(' + ')};
+${sumsBefore('ahead', '0u', threads)}
 ${of(scanned, (k) => `    atomicStore(&counts[lane * ${scanned}u + ${k}u], ahead);\n    ahead += count_${k};`)}
-    if (lane == ${THREADS - 1}u) { atomicStore(&counts[${scanned * THREADS}u], ahead); }
+    if (lane == ${threads - 1}u) { atomicStore(&counts[${scanned * threads}u], ahead); }
     workgroupBarrier();
-${of(EACH, (u) => `    if (live_${u}) { places[atomicLoad(&counts[to_${u}]) + before_${u}] = begin + lane + ${u * THREADS}u; }`)}
+${of(own, (u) => `    if (live_${u}) { places[atomicLoad(&counts[to_${u}]) + before_${u}] = begin + lane + ${u * threads}u; }`)}
     workgroupBarrier();
-${of(kept, (k) => `    if (item_${k} < ${rows * wide * shares}u) {
-      let end = atomicLoad(&counts[row_${k} + 1u]);
-      for (var i = atomicLoad(&counts[row_${k}]) + item_${k} / ${wide}u % ${shares}u; i < end; i += ${AT_ONCE * shares}u) {
-${of(AT_ONCE, (u) => `        let at_${u} = places[min(i + ${u * shares}u, end - 1u)];`)}
-${of(AT_ONCE, (u) => `        let v_${u} = ${u === 0 ? '' : `select(${vf}(0.0), `}src[at_${u} * ${vectors}u + vector_${k}]${u === 0 ? '' : `, i + ${u * shares}u < end)`};`)}
-        sum_${k} += ${list(AT_ONCE).map((u) => `v_${u}`).join(' + ')};
-      }
-    }`)}
+${pairs.map(added).join('\n')}
   }
-${of(kept, (k) => `  if (item_${k} < ${rows * wide * shares}u && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + item_${k} / ${wide}u % ${shares}u) * ${rows}u + row_${k}) * ${vectors}u + vector_${k}] = sum_${k}; }`)}`)}`
+${of(kept, (k) => `  { ${place(k)} if (item_${k} < ${items}u && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + ${share(k)}) * ${rows}u + row_${k}) * ${vectors}u + vector_${k}] = sum_${k}; } }`)}`, threads)}`
   return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [indices, each, parts], slabs * parts), rows * dim, parts * shares, 'f32')
 }

@@ -73,7 +73,7 @@ const kernel: Kernel = {
     const crowded = isCrowded ? planCrowded(rows, dim, indices, dtype) : undefined
     const lists = planLinked(dim, indices / rows)
     if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists, dtype)
-    const ordered = crowded && dtype === 'f32' && planByRow(rows, dim, indices)
+    const ordered = isCrowded && dtype === 'f32' && planByRow(rows, dim, indices, shape)
     if (ordered) return byRow(rows, dim, indices, ordered)
     const own = crowded && planOwnColumns(rows, dim, indices)
     if (own) return ownColumns(rows, dim, indices, own, dtype)
