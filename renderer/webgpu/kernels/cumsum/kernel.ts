@@ -94,14 +94,29 @@ ${within(width)}
 ${SIDES.map((side, q) => `    if (first + ${q * THREADS}u < end) { out[base + first + ${q * THREADS}u] = ${storage(dtype, width)}(v${q} + (carry + scanned.before.${side})); }\n    carry += scanned.all.${side};`).join('\n')}
   }`)}`
 
-/** Rows of at most `lanes` vectors, of which a workgroup has RUNS for each as many threads. dims: rows, vectors. */
-const shortSums = (dtype: 'f32' | 'f16', width: Width, lanes: number) => `${header([{ name: 'x', type: storage(dtype, width) }, { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${scanText(lanes)}
-${entry(`    let i = lane % ${lanes}u;
-    let first = group * ${(THREADS / lanes) * RUNS}u + lane / ${lanes}u;
-${SIDES.map((_, q) => `    let row${q} = first + ${(q * THREADS) / lanes}u; let live${q} = row${q} < dim(0u) && i < dim(1u); var v${q} = ${working(width)}(0.0); if (live${q}) { v${q} = ${working(width)}(x[row${q} * dim(1u) + i]); }`).join('\n')}
+/** Rows of at most `runs` times `lanes` vectors, of which a workgroup has as many as its threads and runs have room for. dims: rows, vectors. */
+const shortSums = (dtype: 'f32' | 'f16', width: Width, { lanes, runs, rowsPerGroup }: ShortPlan) => `${header([{ name: 'x', type: storage(dtype, width) }, { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${scanText(lanes)}
+${entry(`    let first = group * ${rowsPerGroup}u + lane / ${lanes}u;
+${SIDES.map((_, q) => `    let i${q} = lane % ${lanes}u + ${(q % runs) * lanes}u; let row${q} = first + ${(Math.floor(q / runs) * THREADS) / lanes}u; let live${q} = row${q} < dim(0u) && i${q} < dim(1u); var v${q} = ${working(width)}(0.0); if (live${q}) { v${q} = ${working(width)}(x[row${q} * dim(1u) + i${q}]); }`).join('\n')}
 ${within(width)}
     let scanned = scan(own, lane);
-${SIDES.map((side, q) => `    if (live${q}) { out[row${q} * dim(1u) + i] = ${storage(dtype, width)}(v${q} + scanned.before.${side}); }`).join('\n')}`)}`
+${SIDES.map((side, q) => `    if (live${q}) { out[row${q} * dim(1u) + i${q}] = ${storage(dtype, width)}(v${q} + (${[...SIDES.slice(q - (q % runs), q).map((earlier) => `scanned.all.${earlier}`), `scanned.before.${side}`].join(' + ')})); }`).join('\n')}`)}`
+
+/** How a workgroup takes short rows. */
+interface ShortPlan {
+  lanes: number
+  /** Runs of all lanes that a row has. */
+  runs: number
+  rowsPerGroup: number
+}
+
+/** Undefined where a row has more vectors than a workgroup adds up together. */
+export function planShort(vectors: number): ShortPlan | undefined {
+  if (vectors > THREADS * RUNS) return undefined
+  const lanes = Math.max(SIDE, Math.min(THREADS, powerOfTwoFrom(vectors)))
+  const runs = powerOfTwoFrom(Math.ceil(vectors / lanes))
+  return { lanes, runs, rowsPerGroup: ((THREADS / lanes) * RUNS) / runs }
+}
 
 /** Rows that fit the registers of a thread, which reads all of one before it writes any. */
 function ofAThread(dtype: 'f32' | 'f16', rows: number, cols: number): Program {
@@ -126,10 +141,8 @@ const kernel: Kernel = {
     if (cols <= SHORT && (cols % 4 === 0 || cols <= SHORT_OF_SINGLES)) return ofAThread(dtype, rows, cols)
     const width = widthFor(cols)
     const vectors = cols / width
-    if (vectors <= THREADS) {
-      const lanes = Math.max(SIDE, powerOfTwoFrom(vectors))
-      return { scratchBytes: [], steps: [step(shortSums(dtype, width, lanes), [{ input: 0 }, 'output'], [rows, vectors], Math.ceil(rows / ((THREADS / lanes) * RUNS)))] }
-    }
+    const short = planShort(vectors)
+    if (short) return { scratchBytes: [], steps: [step(shortSums(dtype, width, short), [{ input: 0 }, 'output'], [rows, vectors], Math.ceil(rows / short.rowsPerGroup))] }
     const parts = vectors <= ALONE * THREADS * RUNS ? 1 : Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
     const dims = [rows, vectors, parts, Math.ceil(vectors / parts)]
     if (parts === 1) return { scratchBytes: [], steps: [step(sums(dtype, width, false), [{ input: 0 }, 'output'], dims, rows)] }
