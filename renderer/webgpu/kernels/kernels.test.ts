@@ -61,6 +61,11 @@ describe('WGSL kernels', () => {
     expect(build('mean', [8192, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([8192 / 2])
   })
 
+  it('map the elements that they reduce by themselves, four a thread', () => {
+    expect(build('min', [1_000_003, 1, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(1_000_003 / 4 / 128)])
+    expect(build('norm_l2', [1, 1, 4000]).steps[0]!.wgsl).toContain('sqrt(a * a)')
+  })
+
   it('find an extreme in one step', () => {
     for (const dims of [[85, 20_607, 1], [1, 300_000, 1], [1, 65_536, 7], [65, 23, 1, 16]]) expect(build('argmax', dims).steps, dims.join(' ')).toHaveLength(1)
     expect(build('argmax', [65, 300, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])

@@ -1,3 +1,4 @@
+import { elementwise } from '../../wgsl/elementwise'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { extremes } from './extreme'
 import { type Fold, FOLDS, type Pair } from './fold'
@@ -11,6 +12,7 @@ const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const { outer, reduce, inner, groups } = geometryOf(shape)
+    if (groups * reduce === 1) return elementwise({ inputs: 1, expression: fold.finish(fold.take('a'), '1.0') }).build({ ...shape, dims: [outer * inner] })
     const steps = new FoldSteps(shape, fold, floatOf(shape), groups * reduce)
     const x: Held = { from: { input: 0 }, type: floatOf(shape) }
     const whole = groups === 1
