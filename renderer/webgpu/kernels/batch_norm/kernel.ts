@@ -1,5 +1,6 @@
 import { mapped } from '../../wgsl/mapped'
-import { joinPrograms, ROW_DIMS, rowSteps, type RowOp } from '../../wgsl/row-op'
+import { joinPrograms, rowSteps, type RowOp } from '../../wgsl/row-op'
+import { ROW_DIMS } from '../../wgsl/row-text'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
