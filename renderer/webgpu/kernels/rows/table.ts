@@ -4,6 +4,7 @@ import { LOWEST } from '../../wgsl/row-text'
 import { FOLDS, type Times } from '../reduction/fold'
 import { columnPlan, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { groupNorm } from './group-norm'
 import { fusedNormBackward } from './norm-backward'
 import { smallNormBackward } from './small-norm-backward'
 
@@ -83,29 +84,6 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
     return joinPrograms([dx, dweight, ...(layer && !together ? [sums(2)] : [])])
   },
 })
-
-/** Vectors of a group that a thread keeps: groups are longer than other rows, and few. */
-const GROUP_KEPT = 28
-
-/** Statistics of [batch * groups] runs of neighbouring channels; weight and bias by channel. A vector lies in one channel where planes are whole vectors. */
-const groupNorm: Kernel = {
-  dtypes: FLOATS,
-  build: (shape) => {
-    const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
-    const perGroup = channels / groups
-    const ofChannel = (name: string, at: string) => `f32(${name}[row % ${groups}u * ${perGroup}u + ${at} / ${plane}u])`
-    const valueAt = (name: string, wide: boolean) => (!wide ? ofChannel(name, 'at') : plane % 4 === 0 ? `VF(${ofChannel(name, 'at.x')})` : `VF(${['x', 'y', 'z', 'w'].map((lane) => ofChannel(name, `at.${lane}`)).join(', ')})`)
-    return rowSteps({
-      tensors: [row('x', 0), raw('weight', 1), raw('bias', 2)],
-      functions: (width) => ['weight', 'bias'].map((name) => `fn ${name}_at(row: u32, at: VU) -> VF { return ${valueAt(name, width === 4)}; }\n`).join(''),
-      passes: [{ moments: 'x', sum: 'sum', squares: 'squares' }],
-      after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
-      result: { each: '(x - mean) * rstd * weight_at(row, index) + bias_at(row, index)', to: 'output' },
-      scalars: shape.scalars,
-      kept: GROUP_KEPT,
-    }, shape, batch * groups, perGroup * plane)
-  },
-}
 
 const kernels: Readonly<Record<string, Kernel>> = {
   softmax: rowKernel({ tensors: [row('x', 0)], passes: [SOFTMAX], after: '  let scale = 1.0 / total;', result: { each: 'exp(x - highest) * scale', to: 'output' } }),
