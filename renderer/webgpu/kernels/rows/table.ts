@@ -5,6 +5,7 @@ import { FOLDS, type Times } from '../reduction/fold'
 import { columnPlan, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { groupNorm } from './group-norm'
+import { longNormBackward } from './long-norm-backward'
 import { fusedNormBackward } from './norm-backward'
 import { smallNormBackward } from './small-norm-backward'
 
@@ -62,7 +63,7 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
   build: (shape) => {
     const h = NORMED[kind]
     const layer = kind === 'layer'
-    const fused = smallNormBackward(shape, layer) ?? fusedNormBackward(shape, layer)
+    const fused = longNormBackward(shape, layer) ?? smallNormBackward(shape, layer) ?? fusedNormBackward(shape, layer)
     if (fused) return fused
     const saved = layer ? [raw('mean_of', 3, 'f32'), raw('rstd_of', 4, 'f32')] : [raw('rstd_of', 3, 'f32')]
     const dx = over(shape, {
