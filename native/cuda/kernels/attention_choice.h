@@ -86,14 +86,14 @@ inline int attention_together(int sm_count, const AttentionSizes& s, int element
 inline int attention_packed_dim(int dim) { return dim <= 32 ? 32 : dim <= 64 ? 64 : dim <= 128 ? 128 : 256; }
 
 // Many queries of so few keys that a warp keeps them (attention_stream.cu): blocks of a multiprocessor, and the tiles of queries that a warp goes along; 0: others take the case.
-constexpr int attention_stream_resident(int element_bytes, int dim) { return dim <= 32 || (dim <= 64 && element_bytes == 2) ? 4 : 2; }
+constexpr int attention_stream_resident(int dim) { return dim <= 64 ? 4 : 2; }
 inline long long attention_stream_run(int sm_count, const AttentionSizes& s, int element_bytes) {
   constexpr long long limit = 1ll << 30, start = 2;  // what a warp does before its first tile, in tiles
   const long long of_head = (s.queries + attention_warp_queries - 1) / attention_warp_queries, wide_blocks = (s.queries + 127) / 128;
   if (s.dim * element_bytes % 16 != 0 || s.dim > (element_bytes == 4 ? 32 : 128) || attention_keys_seen(s) > attention_warp_keys(element_bytes, s.dim, 1) || s.queries > limit || s.batch_heads * of_head > limit) return 0;
   // Above a head dim of 64 wgmma is faster (attention_wgmma_tile) where its blocks are many and full.
   if (s.dim > 64 && s.period == s.queries && s.batch_heads * wide_blocks > sm_count * 5ll && s.queries * 4 >= wide_blocks * 128 * 3) return 0;
-  const long long slots = sm_count * attention_stream_resident(element_bytes, s.dim) * 4ll, all = s.batch_heads * of_head;
+  const long long slots = sm_count * attention_stream_resident(s.dim) * 4ll, all = s.batch_heads * of_head;
   long long best = 1, best_time = 0;
   for (long long waves = 1; waves <= 16; waves++) {
     const long long even = (all + slots * waves - 1) / (slots * waves), run = even < of_head ? even : of_head;
