@@ -158,7 +158,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
   // Rows that a few threads would go along in several steps, where all blocks look at once (H200: f32 1024x577, 853 15.6 to 10.9 us, 1000x1000, 700 13.2 to 10.4).
-  constexpr int64_t most_short = 1024, several = 2048, resident = 16;
+  constexpr int64_t most_short = 1024, several = 2048, resident = 8;
   if (s.indices <= most_short && row_bytes >= several && !idle && blocks <= sm_count * resident) return Scattering::look;
   if (s.indices <= most_looked && s.dim < limit && (blocks <= look_blocks || (blocks * s.indices <= most_looks && s.indices > most_slotted * s.rows))) return Scattering::look;
   if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, shared_bytes, s, false).span > 0) return Scattering::found;
