@@ -52,7 +52,7 @@ inline bool scatter_vectors(const ScatterShape& s) { return scatter_vector(s) ==
 // Elements of a row that a thread has: a vector, or four.
 inline int64_t scatter_cells(const ScatterShape& s) { return scatter_vector(s) > 0 ? scatter_vector(s) / s.bytes : 4; }
 // Threads of a row that is not left to a block.
-inline int scatter_lanes(const ScatterShape& s, int64_t most = 32) { return lanes_of_row(std::min<int64_t>(most, (s.dim + scatter_cells(s) - 1) / scatter_cells(s))); }
+inline int scatter_lanes(const ScatterShape& s) { return lanes_of_row(std::min<int64_t>(32, (s.dim + scatter_cells(s) - 1) / scatter_cells(s))); }
 // Slots of a row: of indices that are drawn alike for all rows, one row of many millions has more.
 inline int scatter_room(const ScatterShape& s) { return s.indices <= s.rows * 2 ? 16 : 32; }
 // Threads of a block, as many as that leave every multiprocessor a block.

@@ -78,8 +78,8 @@ void scatters() {
             looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
           }
           if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
-            const int64_t own = kind == Scattering::lists ? scatter_lanes(s, link_threads) : lanes, threads = std::max(own, scatter_threads(multiprocessors, (kind == Scattering::lists ? n : rows) * own));
-            listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= own && threads <= link_threads && over(rows, threads / own) <= most_blocks && over(n, threads / own) <= most_blocks;
+            const int64_t threads = scatter_threads(multiprocessors, (kind == Scattering::lists ? n : rows) * lanes);
+            listed = listed && n <= 8 * rows && threads % 32 == 0 && threads >= lanes && threads <= link_threads && over(rows, threads / lanes) <= most_blocks && over(n, threads / lanes) <= most_blocks;
             fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
           }
           if (kind == Scattering::found || kind == Scattering::bins) {
