@@ -23,7 +23,8 @@ describe('convolutions of few filters', () => {
     expect(planFewFilters(1, 3, 400_000, 2, 49)).toMatchObject({ wide: 256, across: 4, shares: 1, together: 2 })
     expect(planFewFilters(64, 1, 32 * 3136, 1, 9)).toMatchObject({ wide: 256, across: 4, shares: 1, together: 1 })
     // Few positions, filters beyond what a thread has, and short sums.
-    expect([planFewFilters(1, 4, 8000, 200, 9), planFewFilters(1, 17, 100_000, 200, 9), planFewFilters(1, 4, 100_000, 3, 1)]).toEqual([undefined, undefined, undefined])
+    expect([planFewFilters(1, 4, 8000, 200, 9), planFewFilters(1, 17, 100_000, 200, 9), planFewFilters(1, 4, 100_000, 3, 1), planFewFilters(1, 8, 100_000, 4, 4)]).toEqual([undefined, undefined, undefined, undefined])
+    expect([planFewFilters(1, 6, 806_400, 3, 9), planFewFilters(1, 16, 32_000, 250, 2)]).toMatchObject([{ wide: 256, across: 2 }, { wide: 64, across: 2, shares: 4 }])
   })
   it('read each element of x once for all filters, in one step', () => {
     const { steps } = KERNELS.get('conv1d')!.build({ dtype: 'f32', dims: [7, 199, 13, 1, 2, 1, 1, 1, 0, 1, 1, 1, 0, 1, 15_923, 2, 0, 7961], scalars: [] })

@@ -3,13 +3,13 @@ import type { Program } from '../types'
 import { columnsText } from './columns'
 import type { FewTermsShape } from './few-terms'
 
-/** Filters of a group whose sums a thread has at its positions, and terms from which on reading their weights ahead pays; and those of a short sum. */
+/** Filters of a group whose sums a thread has at its positions. */
 const MOST_FILTERS = 16
-const LEAST_TERMS = 4
+/** Terms from which on reading their weights ahead pays, for a vector of filters and for several; and those of a short sum. */
+const LEAST_TERMS = { one: 4, several: 24 }
 const SHORT_TERMS = 64
-/** Positions of a thread, most first, for all of which it reads a weight once, and vectors of sums that it has of them at most. */
-const ACROSS = [4, 2, 1]
-const MOST_SUMS = 8
+/** Positions of a thread, most first, for all of which it reads a weight once: the more of one vector of filters. */
+const ACROSS = { one: [4, 2], several: [2] }
 /** Threads beside each other, most first; the others of a workgroup share their sums. Fewer would read weights for too few positions. */
 const WIDTHS = [256, 128, 64]
 /** Workgroups that leave no multiprocessor idle. */
@@ -44,8 +44,9 @@ const vectorsOf = (filters: number): number => Math.ceil(filters / 4)
 export function planFewFilters(groups: number, filters: number, positions: number, channels: number, taps: number): FewFiltersPlan | undefined {
   const vectors = vectorsOf(filters)
   const most = Math.floor(MEMORY / (taps * vectors))
-  if (filters > MOST_FILTERS || channels * taps < LEAST_TERMS || most < 1) return undefined
-  const columns = ACROSS.filter((across) => across === 1 || across * vectors <= MOST_SUMS)
+  const kind = vectors === 1 ? 'one' : 'several'
+  if (filters > MOST_FILTERS || channels * taps < LEAST_TERMS[kind] || most < 1) return undefined
+  const columns = ACROSS[kind]
   // Long sums are shared rather than weights read for fewer positions.
   const grids = channels * taps > SHORT_TERMS ? columns.flatMap((across) => WIDTHS.map((wide) => [across, wide] as const)) : WIDTHS.flatMap((wide) => columns.map((across) => [across, wide] as const))
   const plans = grids.map(([across, wide]): FewFiltersPlan => {

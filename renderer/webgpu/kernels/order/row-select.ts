@@ -89,7 +89,7 @@ const MOST_ELEMENTS = 2 ** 23
 /** Most elements of a row that are selected of its parts, and of all parts, and how many elements there are to one of these at least. */
 const MOST_OF_PART = 512
 const MOST_OF_PARTS = 2 ** 14
-const LEAST_LEFT_OUT = 2
+const LEAST_LEFT_OUT = 8
 
 const partSize = (length: number): number => Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
 

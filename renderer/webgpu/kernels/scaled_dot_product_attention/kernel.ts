@@ -12,9 +12,6 @@ const MAX_HEAD_DIM = 512
 /** Queries of a head below which a tile of tiled.ts would stand nearly empty, and tiles of a head that all count where the last is not whole. */
 const FEW_QUERIES = 32
 const FEW_TILES = 8
-/** Causal queries, and how much of their tiles they use, up to which most of what tiles multiply is seen by none. */
-const FEW_CAUSAL = 128
-const LEAST_USED = 0.6
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -26,8 +23,8 @@ const kernel: Kernel = {
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
     const queries = batch * heads * seqQ
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
+    if (seqQ < FEW_QUERIES) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
     const tiles = Math.ceil(seqQ / TILE)
-    if (seqQ < FEW_QUERIES || (causal && seqQ < FEW_CAUSAL && seqQ < LEAST_USED * tiles * TILE)) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
     if (isFew(few, batch * heads * tiles)) return fewAttention(few, shape)
     const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
     return { scratchBytes: [], steps: [step(tiledText(dtype, headDim, causal, partial), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads], batch * heads * tiles, [scale])] }

@@ -19,7 +19,7 @@ const MOST_JOINED = 4
 /** As many threads share a key as leave each so many vectors of it, up to SHARING. */
 const LEAST_EACH = 4
 const SHARING = 8
-/** Keys of a thread, most first, for all of which it reads the queries once, scores that it has of them at most, and how many keys of its own that reading takes as long as. */
+/** Keys of a thread, most first and no more than queries, for all of which it reads the queries once, scores that it has of them at most, and how many keys of its own that reading takes as long as. */
 const KEYS = [4, 2, 1]
 const MOST_SCORES = 32
 const READING = 1.5
@@ -68,7 +68,7 @@ export function planSharedKeys(of: FewAttention, { subgroups }: Pick<KernelShape
   const most = Math.min(MOST_CHUNK, Math.floor(Math.min(scores, left - 4 * threads) / rows / 4) * 4)
   const chunk = Math.ceil(perPart / Math.ceil(perPart / most) / 4) * 4
   const time = (keys: number) => Math.ceil(chunk / (keys * (threads / sharing))) * (keys + READING)
-  const keys = KEYS.filter((count) => count === 1 || count * rows <= MOST_SCORES).reduce((best, count) => (time(count) < time(best) ? count : best))
+  const keys = KEYS.filter((count) => count === 1 || (count <= rows && count * rows <= MOST_SCORES)).reduce((best, count) => (time(count) < time(best) ? count : best))
   const joined = Math.min(rows, MOST_JOINED, Math.floor((left - rows * chunk) / (4 * threads)))
   return { threads, rows, blocks, sharing, chunk, keys, joined, parts: Math.ceil(seen / perPart), perPart }
 }
