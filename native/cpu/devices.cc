@@ -58,7 +58,7 @@ void describe(DeviceInfo& device) {
     device.warnings.push_back("The control group of this process gets " + one_decimal(quota) + " of " + std::to_string(t.processors.size()) +
                               " processors' time; teams of more threads are held up by that.");
   if (device.virtual_machine) device.warnings.push_back("This is a virtual machine: other guests may share its cores and caches and slow it down, and its clock speed cannot be read.");
-  if (!t.llc_known) device.warnings.push_back("The cache sizes cannot be read; cold samples assume a last-level cache of " + size_text(t.llc_bytes) + ".");
+  if (!t.llc_known) device.warnings.push_back("The size of the last-level cache cannot be read; cold samples assume " + size_text(t.llc_bytes) + ".");
   if (!t.governor.empty() && t.governor != "performance")
     device.warnings.push_back("The frequency governor is \"" + t.governor + "\"; with \"performance\" the figures vary less.");
 }

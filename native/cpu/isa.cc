@@ -5,13 +5,12 @@
 #include <fstream>
 
 #include "hypervisor.h"
+#include "x86_cpuid.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #define OPSCOPE_X86 1
 #if defined(_MSC_VER)
 #include <intrin.h>
-#else
-#include <cpuid.h>
 #endif
 #include <immintrin.h>
 #endif
@@ -24,22 +23,6 @@ namespace opscope::cpu {
 
 #if OPSCOPE_X86
 namespace {
-
-struct Regs {
-  uint32_t a, b, c, d;
-};
-
-Regs cpuid(uint32_t leaf, uint32_t sub = 0) {
-  Regs r{};
-#if defined(_MSC_VER)
-  int v[4];
-  __cpuidex(v, static_cast<int>(leaf), static_cast<int>(sub));
-  std::memcpy(&r, v, sizeof v);
-#else
-  __cpuid_count(leaf, sub, r.a, r.b, r.c, r.d);
-#endif
-  return r;
-}
 
 // Register state the operating system saves on a context switch (XCR0).
 uint64_t saved_state() {
@@ -71,8 +54,8 @@ std::string missing(bool processor, bool system, const char* what) {
 const std::vector<Isa>& isas() {
   static const std::vector<Isa> list = [] {
     const uint32_t top = cpuid(0).a;
-    const Regs one = cpuid(1);
-    const Regs seven = top >= 7 ? cpuid(7) : Regs{};
+    const Registers one = cpuid(1);
+    const Registers seven = top >= 7 ? cpuid(7) : Registers{};
     const uint64_t saved = saved_state();
     const bool avx2 = (one.c >> 28 & 1) && (one.c >> 12 & 1) && (one.c >> 29 & 1) && (seven.b >> 5 & 1);
     const uint32_t avx512_bits = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
@@ -114,7 +97,7 @@ std::string brand() {
   if (cpuid(0x80000000u).a < 0x80000004u) return "CPU";
   char text[49] = {};
   for (uint32_t i = 0; i < 3; i++) {
-    const Regs r = cpuid(0x80000002u + i);
+    const Registers r = cpuid(0x80000002u + i);
     std::memcpy(text + 16 * i, &r, 16);
   }
   std::string name(text);

@@ -77,6 +77,17 @@ std::string list_text(std::vector<int>::const_iterator from, std::vector<int>::c
   return text;
 }
 
+// Of caches of which none is missing.
+void find_last_level(Topology& t) {
+  const Cache* top = nullptr;
+  for (const Cache& cache : t.caches)
+    if (cache.type != "Instruction" && (!top || cache.level > top->level)) top = &cache;
+  if (!top) return;
+  t.llc_known = true;
+  t.llc_bytes = top->bytes;
+  t.llc_instances = top->instances;
+}
+
 }  // namespace
 
 #if defined(__linux__)
@@ -109,14 +120,7 @@ Topology read_topology(const std::string& cpus, const std::vector<int>& usable) 
     for (int cpu : usable) instances.insert(first_line(root + std::to_string(cpu) + "/cache/index" + std::to_string(i) + "/shared_cpu_list"));
     t.caches.push_back({level, first_line(dir + "/type"), bytes, std::max(1, static_cast<int>(shared.size())), std::max(1, static_cast<int>(instances.size()))});
   }
-  int top = -1;
-  for (size_t i = 0; i < t.caches.size(); i++)
-    if (t.caches[i].type != "Instruction" && (top < 0 || t.caches[i].level > t.caches[static_cast<size_t>(top)].level)) top = static_cast<int>(i);
-  if (top >= 0) {
-    t.llc_known = true;
-    t.llc_bytes = t.caches[static_cast<size_t>(top)].bytes;
-    t.llc_instances = t.caches[static_cast<size_t>(top)].instances;
-  }
+  find_last_level(t);
   t.governor = first_line(root + std::to_string(usable.front()) + "/cpufreq/scaling_governor");
   return t;
 }
@@ -188,6 +192,11 @@ const Topology& topology() {
       size_t bytes = sizeof cores;
       if (sysctlbyname("hw.physicalcpu", &cores, &bytes, nullptr, 0) == 0 && cores > 0) out.physical = std::min(n, cores);
 #endif
+    }
+    if (out.caches.empty()) {
+      Caches told = caches_of(cpuid, static_cast<int>(out.processors.size()), out.physical);
+      out.caches = std::move(told.list);
+      if (told.complete) find_last_level(out);
     }
     return out;
   }();

@@ -1,18 +1,12 @@
-// Cores, caches and memory as the operating system tells them.
+// Cores, caches and memory as the operating system tells them, caches by the processor's word where the system does not.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace opscope::cpu {
+#include "caches.h"
 
-struct Cache {
-  int level;
-  std::string type;  // "Data", "Instruction", "Unified"
-  int64_t bytes;
-  int shared_by;  // logical processors that share one instance
-  int instances;  // instances that the usable processors reach
-};
+namespace opscope::cpu {
 
 struct Topology {
   // Logical processors this process may use; one per physical core first, then their hardware siblings. In their own order where it is not known

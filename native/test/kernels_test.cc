@@ -16,6 +16,7 @@
 #include "isa.h"
 #include "registry.h"
 
+#include "cache_sizes.h"
 #include "hardware_counters.h"
 #include "prepared.h"
 #include "serve.h"
@@ -216,6 +217,7 @@ int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "serve") return serve();
   if (count > 1 && std::string_view(arguments[1]) == "specials") return check_specials();
   if (count > 1 && std::string_view(arguments[1]) == "threads") return check_threads();
+  if (count > 1 && std::string_view(arguments[1]) == "caches") return check_caches();
   if (count > 1 && std::string_view(arguments[1]) == "counters") return check_counters();
   int failed = 0, passed = 0;
   for (const cpu::Entry& entry : cpu::all_kernels()) {

@@ -29,7 +29,7 @@ describe.runIf(built)('native code without Node', () => {
 
   it('treats infinities, NaN and denormals alike on every level of the CPU, binds one thread to a core first, and reads hardware counters', async () => {
     await run('cmake', ['--build', build, '--target', 'opscope_native_test'])
-    for (const part of ['specials', 'threads', 'counters'] as const) expect(await wrongPart([`${build}opscope_native_test`], part)).toEqual([])
+    for (const part of ['specials', 'threads', 'caches', 'counters'] as const) expect(await wrongPart([`${build}opscope_native_test`], part)).toEqual([])
   }, 600_000)
 
   it('fills tensors of every storage type with the bits NumPy gives', async () => {
