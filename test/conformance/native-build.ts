@@ -42,7 +42,7 @@ export async function buildKernels(name: string, isas: readonly string[], option
  * Lines of the native test program that say what is wrong: `specials`, infinities, NaN and denormals through the kernels; `threads`, where
  * a team's threads run. Throws where it fails without such a line.
  */
-export async function wrongIn([program, ...args]: readonly [string, ...string[]], part: 'specials' | 'threads' | 'counters'): Promise<string[]> {
+export async function wrongIn([program, ...args]: readonly [string, ...string[]], part: 'specials' | 'threads' | 'caches' | 'counters'): Promise<string[]> {
   const { stdout } = await promisify(execFile)(program, [...args, part]).catch((error: { stdout?: string }) => {
     if (error.stdout?.includes('WRONG')) return { stdout: error.stdout }
     throw error

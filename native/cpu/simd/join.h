@@ -49,8 +49,15 @@ struct Plan {
   int64_t stride;  // floats of one thread's partial totals
 };
 
+// Groups whose elements lie next to one another in the reduction, and rows of one element, are those of an ordinary reduction.
+inline Plan without_groups(const Plan& p) {
+  if (p.groups == 1) return p;
+  if (p.outer == 1) return {1, p.groups * p.reduce, p.inner, 1, false, 0};
+  return p.reduce == 1 ? Plan{1, p.groups, p.outer * p.inner, 1, false, 0} : p;
+}
+
 inline Plan plan(const int64_t* d, int count, int threads) {
-  Plan p{d[0], d[1], d[2], count > 3 ? d[3] : 1, false, 0};
+  Plan p = without_groups({d[0], d[1], d[2], count > 3 ? d[3] : 1, false, 0});
   const int64_t lines = p.inner == 1 ? 0 : p.inner / LINE;
   p.split = threads > 1 && p.outer < threads && lines < 4 * threads;
   p.stride = (p.outer * p.inner + LINE - 1) / LINE * LINE;
