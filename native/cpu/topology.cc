@@ -1,5 +1,7 @@
 #include "topology.h"
 
+#include "isa.h"
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -147,6 +149,7 @@ Topology topology_of_cores(const std::vector<uint64_t>& cores) {
 std::string placement_text(const Topology& t, bool bound) {
   if (!bound) return "placed by the system: threads cannot be bound to a processor here";
   if (!t.cores_known) return "each bound to its processor, in their order (which of them share a core is not known): " + list_text(t.processors.begin(), t.processors.end());
+  if (t.cores_of_guest) return "each bound to its processor: " + list_text(t.processors.begin(), t.processors.end()) + " (in a virtual machine, two of them may share a core)";
   const auto second = t.processors.begin() + t.physical;
   std::string text = "one per core first, each bound to its processor: " + list_text(t.processors.begin(), second);
   if (second != t.processors.end()) text += ", then their siblings " + list_text(second, t.processors.end());
@@ -193,6 +196,7 @@ const Topology& topology() {
       if (sysctlbyname("hw.physicalcpu", &cores, &bytes, nullptr, 0) == 0 && cores > 0) out.physical = std::min(n, cores);
 #endif
     }
+    out.cores_of_guest = virtual_machine() && out.physical > 1 && static_cast<size_t>(out.physical) == out.processors.size();
     if (out.caches.empty()) {
       Caches told = caches_of(cpuid, static_cast<int>(out.processors.size()), out.physical);
       out.caches = std::move(told.list);

@@ -14,6 +14,7 @@ struct Topology {
   std::vector<int> processors;
   int physical = 1;
   bool cores_known = false;
+  bool cores_of_guest = false;  // each processor is told to be a core, but by a hypervisor, whose host may run two of them on one core and change these
   std::vector<Cache> caches;
   int64_t llc_bytes = 32 << 20;  // one instance of the last-level cache
   int llc_instances = 1;         // instances that the usable processors reach

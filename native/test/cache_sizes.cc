@@ -45,6 +45,12 @@ const Leaves XEON = {
     {{4, 0}, {0xfc004121u, 0x02c0003f, 0x3f, 0}}, {{4, 1}, {0xfc004122u, 0x01c0003f, 0x3f, 0}}, {{4, 2}, {0xfc004143u, 0x03c0003f, 0x7ff, 0}}, {{4, 3}, {0xfc1fc163u, 0x0380003f, 0x1bfff, 4}},
 };
 
+// A guest on 64 processors of a Xeon of model 207, whose Linux lists the same sizes.
+const Leaves GUEST = {
+    {{0, 0}, {0x20, 0x756e6547, 0x6c65746e, 0x49656e69}}, {{0x80000000u, 0}, {0x80000008u}}, {{0x80000006u, 0}, {0, 0, 0x08007040}},
+    {{4, 0}, {0xfc000121u, 0x02c0003f, 0x3f, 0}}, {{4, 1}, {0xfc000122u, 0x01c0003f, 0x3f, 0}}, {{4, 2}, {0xfc000143u, 0x03c0003f, 0x7ff, 0}}, {{4, 3}, {0xfc0fc163u, 0x04c0003f, 0x3bfff, 4}},
+};
+
 // EPYC 9654: 96 cores of two threads, eight cores to a last-level cache.
 const Leaves EPYC = {
     {{0, 0}, {0x10, 0x68747541, 0x444d4163, 0x69746e65}}, {{0x80000000u, 0}, {0x80000028u}},
@@ -82,6 +88,7 @@ void check_system() {
 int check_caches() {
   check(answers(XEON), 112, 56, "all: L1 Data 48 KiB, 56 of 2; L1 Instruction 32 KiB, 56 of 2; L2 Unified 2 MiB, 56 of 2; L3 Unified 105 MiB, 1 of 112;");
   check(answers(XEON), 8, 8, "all: L1 Data 48 KiB, 8 of 1; L1 Instruction 32 KiB, 8 of 1; L2 Unified 2 MiB, 8 of 1; L3 Unified 105 MiB, 1 of 8;");
+  check(answers(GUEST), 64, 64, "all: L1 Data 48 KiB, 64 of 1; L1 Instruction 32 KiB, 64 of 1; L2 Unified 2 MiB, 64 of 1; L3 Unified 300 MiB, 1 of 64;");
   check(answers(EPYC), 192, 96, "all: L1 Data 32 KiB, 96 of 2; L1 Instruction 32 KiB, 96 of 2; L2 Unified 1 MiB, 96 of 2; L3 Unified 32 MiB, 12 of 16;");
   check(answers(HIDDEN), 2, 2, "some: L1 Data 48 KiB, 2 of 1; L1 Instruction 32 KiB, 2 of 1; L2 Unified 1 MiB, 2 of 1;");
   check(answers({}), 4, 4, "some:");

@@ -61,6 +61,9 @@ void check_other_systems() {
   expect(two.processors == std::vector<int>{0, 2, 4, 1, 3} && two.physical == 3, "siblings of a core are not counted as cores");
   expect(cpu::placement_text(two).starts_with("one per core first") && cpu::placement_text(two).ends_with("0, 2, 4, then their siblings 1, 3"), "placement by masks of cores");
   expect(cpu::placement_text(two, false) == "placed by the system: threads cannot be bound to a processor here", "threads that cannot be bound");
+  cpu::Topology guest = cpu::topology_of_cores({0b0001, 0b0010, 0b0100});
+  guest.cores_of_guest = true;
+  expect(cpu::placement_text(guest) == "each bound to its processor: 0-2 (in a virtual machine, two of them may share a core)", "processors that a hypervisor tells to be cores");
   cpu::Topology unknown;
   unknown.processors = {0, 1, 2, 3}, unknown.physical = 4;
   expect(cpu::placement_text(unknown) == "each bound to its processor, in their order (which of them share a core is not known): 0-3", "processors whose cores are not known");
