@@ -131,28 +131,6 @@ const typename F::Element* copy_filters(const Call& c, const Geometry& whole, co
 template <class T, class F = AsStored<T>>
 void run(const Call& call);
 
-// Results that are rounded, rows that follow one another together: such that are shorter than a vector.
-template <class T>
-struct RoundedRows {
-  float* buffer;
-  T* out;
-  int64_t stride;
-  static constexpr bool WAITS = true;
-  float* sums(int64_t) const { return buffer; }
-  int64_t sum_stride(int64_t nc) const { return nc; }
-  void finish(const float* sums, Range rows, int64_t jc, Range cols, int64_t nc) const {
-    const int64_t n = cols.end - cols.begin, together = n == nc && n == stride ? rows.end - rows.begin : 1;
-    T* to = out + rows.begin * stride + jc + cols.begin;
-    for (int64_t i = rows.begin; i < rows.end; i += together, sums += nc, to += stride) map1<false>(sums + cols.begin, to, 0, n * together, [](V v) { return v; });
-  }
-};
-template <class T, class A, class B, class M>
-void multiply_rows_into(T* out, int64_t stride, float* sums, const A& a, const B& b, const M& multiply_by) {
-  if constexpr (sizeof(T) < sizeof(float))
-    if (stride < W) return multiply_by(a, b, RoundedRows<T>{sums, out, stride});
-  multiply_into(out, stride, sums, a, b, multiply_by);
-}
-
 // whole: the convolution, or a slice of it.
 template <class T, class F>
 void run_slice(const Call& call, const Geometry& whole) {
@@ -179,7 +157,7 @@ void run_slice(const Call& call, const Geometry& whole) {
     const int64_t group = i % trimmed.groups;
     const T* of_group = x + i * trimmed.group_channels() * trimmed.in_plane();
     const auto left = F::left(weight + group * s.m * s.k, s.k);
-    if (trimmed.is_matrix()) return multiply_rows_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
+    if (trimmed.is_matrix()) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
 #if defined(OPSCOPE_TILES)
     if constexpr (F::TILES) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, WindowsOfTiles{{of_group, trimmed}, s.k}, multiply_by);
 #endif

@@ -177,7 +177,7 @@ OPSCOPE_APART void run_turned(const Call& c, const Size& s) {
     const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
       for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
     };
-    multiply_by(Operands::left(b + i * inner * cols, s.trans_b ? inner : cols, !s.trans_b, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
+    multiply_by(Operands::left(b + i * inner * cols, s.trans_b ? inner : cols, !s.trans_b, inner), Operands::right(a + i * rows * inner, rows, false, inner), Finished<decltype(finished)>{{sums}, finished});
   });
 }
 

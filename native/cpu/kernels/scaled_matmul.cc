@@ -28,7 +28,7 @@ void run_fp8(const Call& c) {
       const V factor = vset(scale_a[i]);
       map2<false>(row, scale_b + j, out + i * n + j, 0, count, [factor](V sum, V scale) { return vmul(vmul(factor, scale), sum); });
     };
-    multiply_by(LeftMatrix<E4M3>{input<E4M3>(c, 0), k, false}, RightMatrix<E4M3>{input<E4M3>(c, 1), k, true, k}, Rounded<decltype(finished)>{sums, finished});
+    multiply_by(LeftMatrix<E4M3>{input<E4M3>(c, 0), k, false}, RightMatrix<E4M3>{input<E4M3>(c, 1), k, true, k}, Finished<decltype(finished)>{{sums}, finished});
   });
 }
 

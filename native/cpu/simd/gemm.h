@@ -54,17 +54,33 @@ inline Once<O> once(O* out, int64_t stride) {
   return {out, stride};
 }
 
-// .. or into buffers until they are complete; then finished(i, j, sums, n) writes n columns of row i from j on.
-template <class F>
-struct Rounded {
+// .. or into buffers until they are complete ..
+struct Buffered {
   float* buffer;
-  F finished;
   static constexpr bool WAITS = true;
   float* sums(int64_t) const { return buffer; }
   int64_t sum_stride(int64_t nc) const { return nc; }
+};
+
+// .. then finished(i, j, sums, n) writes n columns of row i from j on ..
+template <class F>
+struct Finished : Buffered {
+  F finished;
   // sums: of the first of these rows.
   void finish(const float* sums, Range rows, int64_t jc, Range cols, int64_t nc) const {
     for (int64_t i = rows.begin; i < rows.end; i++, sums += nc) finished(i, jc + cols.begin, sums + cols.begin, cols.end - cols.begin);
+  }
+};
+
+// .. or they are rounded to a matrix of a storage type, rows that are shorter than a vector and follow one another together.
+template <class T>
+struct Rounded : Buffered {
+  T* out;
+  int64_t stride;
+  void finish(const float* sums, Range rows, int64_t jc, Range cols, int64_t nc) const {
+    const int64_t n = cols.end - cols.begin, together = n < W && n == nc && n == stride ? rows.end - rows.begin : 1;
+    T* to = out + rows.begin * stride + jc + cols.begin;
+    for (int64_t i = rows.begin; i < rows.end; i += together, sums += nc, to += stride) map1<false>(sums + cols.begin, to, 0, n * together, [](V v) { return v; });
   }
 };
 
@@ -75,13 +91,16 @@ template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block) {
   constexpr int64_t WAITING = 1 << 16;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
-  constexpr int64_t FAR_RESULTS = 12 << 20, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes: of few terms, they are written a few whole rows at a time
+  constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
-  const bool apart = kc >= all_terms && kc <= FAR_TERMS && all * stride * static_cast<int64_t>(sizeof(*c)) > FAR_RESULTS;
+  // Several panels of few terms: rows that lie beyond the caches, or meet in the same sets of them, are written a few whole ones at a time.
+  const int64_t row_bytes = stride * static_cast<int64_t>(sizeof(*c));
+  const bool meet = W >= 16 && row_bytes % PAGE == 0 && all > 2 * ROWS_TOGETHER;
+  const bool apart = kc >= all_terms && kc <= (meet ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
   const int64_t most = apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
-  const int64_t height = all <= least(MC * 2 / 3, most) ? all : even_part(all, most);
+  const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : even_part(all, most);
   const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
@@ -156,7 +175,7 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
   }
 }
 
-// All products. one(i, sums, multiply): calls multiply(left, right, out) for product i; `sums` is the buffer for a Rounded out.
+// All products. one(i, sums, multiply): calls multiply(left, right, out) for product i; `sums` is the buffer for an out that waits.
 template <class F>
 void run_products(const Call& c, const Products& s, bool rounded, F one) {
   const int64_t bf = s.b_floats(), af = s.a_floats(), sums = rounded ? s.sum_floats() : 0;
@@ -181,8 +200,7 @@ inline void multiply_into(float* out, int64_t stride, float*, const A& a, const 
 }
 template <class T, class A, class B, class M>
 inline void multiply_into(T* out, int64_t stride, float* sums, const A& a, const B& b, const M& multiply_by) {
-  const auto finished = [=](int64_t i, int64_t j, const float* row, int64_t n) { map1<false>(row, out + i * stride + j, 0, n, [](V v) { return v; }); };
-  multiply_by(a, b, Rounded<decltype(finished)>{sums, finished});
+  multiply_by(a, b, Rounded<T>{{sums}, out, stride});
 }
 
 }  // namespace

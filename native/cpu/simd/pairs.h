@@ -1,6 +1,7 @@
 // Products of bf16 by pairs of terms (AVX512_BF16): two neighbouring terms are a unit of 32 bits, which is moved as a float would be. One
 // instruction multiplies and adds twice as many of them; a last term without a neighbour has zero beside it.
 #pragma once
+#include "fetch.h"
 #include "gemm.h"
 
 #if defined(OPSCOPE_ISA_avx512)
@@ -74,9 +75,13 @@ struct LeftPairs {
       return {to, MC, true};
     }
     if (kc <= W && l == 0) {
-      // Short rows as one vector each.
+      // Short rows as one vector each, later ones fetched: between blocks the processor stops reading ahead.
       const auto met = static_cast<__mmask32>((uint64_t{1} << terms) - 1);
-      for (int64_t r = 0; r < rows; r++) _mm512_storeu_si512(to + r * block_stride(kc), _mm512_maskz_loadu_epi16(met, a + (i + r) * stride));
+      for (int64_t r = 0; r < rows; r++) {
+        const BF16* const from = a + (i + r) * stride;
+        vprefetch(from + FETCHED_AHEAD<BF16>);
+        _mm512_storeu_si512(to + r * block_stride(kc), _mm512_maskz_loadu_epi16(met, from));
+      }
       return {to, block_stride(kc), false};
     }
     for (int64_t r = 0; r < rows; r++) {

@@ -216,6 +216,10 @@ OPSCOPE_APART void rows_of(const float* a, int64_t a_stride, int64_t rows, B b, 
 
 template <class O>
 constexpr int MOST_FEW_TERMS = sizeof(O) < sizeof(float) ? PANEL_TERMS : VECTOR_TERMS;  // 16-bit results are written two vectors at a time
+template <class O>
+constexpr int64_t most_few_terms(const O*) {
+  return MOST_FEW_TERMS<O>;
+}
 constexpr int64_t rows_that_pay(int64_t terms) { return terms > PANEL_TERMS ? 2 * terms : terms; }
 // Where vectors are half a line, the other half would come after rows half a page apart have taken the line's place in the cache.
 inline bool few_terms_pay(int64_t rows, int64_t terms, int64_t c_stride) {
