@@ -4,7 +4,6 @@
 // their way. Where tiles are few, shares of the sum go to f32 sums of their own, which matmul_join adds up (matmul_parts.cu).
 //   convolution_wgmma_<t>_<filters>x<outputs of a tile>x<stages>_<channels of a piece>
 #include "common/early.cuh"
-#include "common/pieces.cuh"
 #include "common/wgmma_pair.cuh"
 #include "convolution.h"
 
@@ -73,20 +72,6 @@ __device__ __forceinline__ void store_rows(const T* sums, const long long* place
       else if constexpr (V * sizeof(T) == 4) *reinterpret_cast<uint32_t*>(out) = *reinterpret_cast<const uint32_t*>(from);
       else *out = *from;
     }
-  }
-}
-
-// Writes them where a filter has one run of `count` outputs, whose first lies at `to`: in pieces that start on 16 bytes, several rows of a warp at a time.
-template <int BN, class T>
-__device__ __forceinline__ void store_run(const T* sums, T* to, int count, int rows, long long plane) {
-  constexpr int ACROSS = BN <= 128 ? 16 : 32, TOGETHER = 32 / ACROSS, WARPS = THREADS / 32;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, piece = lane % ACROSS;
-  for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += WARPS * TOGETHER) {
-    T* row = to + r * plane;
-    const uint32_t from = shared_address(sums + r * (BN + 8));
-    const int behind = elements_behind(row);
-    // One piece more than the row has room for where it starts between two.
-    for (int p = piece; p * 8 - behind < count; p += ACROSS) store_piece(row, p * 8 - behind, count, from + (p * 8 - behind) * 2);
   }
 }
 
@@ -203,11 +188,6 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     }
     __syncthreads();
     To* first_filter = to_outputs + static_cast<long long>(filter0) * s.plane;
-    if constexpr (sizeof(To) == 2) {
-      // Outputs of one image lie together.
-      const int count = min(BN, s.columns - column0);
-      if (s.plane % 8 != 0 && places[count - 1] == places[0] + count - 1) return store_run<BN>(rows, first_filter + places[0], count, left, s.plane);
-    }
     if (s.plane % (16 / sizeof(To)) == 0) store_rows<16 / sizeof(To), BN>(rows, places, first_filter, left, s.plane);
     else if (s.plane % 2 == 0) store_rows<2, BN>(rows, places, first_filter, left, s.plane);
     else store_rows<1, BN>(rows, places, first_filter, left, s.plane);
