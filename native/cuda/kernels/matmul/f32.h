@@ -46,8 +46,10 @@ inline F32Small f32_small(int sm_count, bool clusters, const ProductShape& s) {
     return static_cast<double>(rounds) * (static_cast<double>(each * (f32_small_step / f32_step) * f32_small_tile * f32_small_tile) * pace * (1 + unaligned * (!rows_aligned_a(s, 4) + !rows_aligned_b(s, 4))) + end);
   };
   F32Small best = {1, cost(steps, rounds == 1 ? alone : several)};
-  for (int64_t splits = 2; clusters && splits <= 8 && splits <= steps && tiles * splits <= sm_count; splits *= 2)
-    if (const double shared = cost(up(steps, splits), alone) + joined; shared < best.cost) best = {splits, shared};
+  // Where all that a block loads is on its way at once.
+  constexpr int64_t least_steps = 4, most_each = f32_small_stages - 1;
+  for (int64_t splits = 2; clusters && steps >= least_steps && splits <= 8 && splits <= steps && tiles * splits <= sm_count; splits *= 2)
+    if (const double shared = cost(up(steps, splits), alone) + joined; up(steps, splits) <= most_each && shared < best.cost) best = {splits, shared};
   return best;
 }
 inline bool is_f32_small(int sm_count, bool clusters, const ProductShape& s) {
