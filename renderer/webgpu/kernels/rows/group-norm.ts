@@ -15,25 +15,24 @@ const FEW_GROUPS = 264
 /** Vectors up to which threads have few each, and channels whose weights fit the memory of a workgroup beside what threads combine. */
 const SHORT = 1024
 const MOST_CHANNELS = 512
-/** How a workgroup takes a group: each of its threads keeps `kept` vectors, and reads `again` in front of these twice. */
+/** How a workgroup takes a group of whole vectors of four: each of its threads keeps `kept` of them, and reads `again` in front of these twice. */
 export interface GroupPlan {
-  width: Width
   vectors: number
   lanes: number
   kept: number
   again: number
 }
 
-/** Undefined where row operations take as long: of few or short groups. */
+/** Undefined where row operations have the groups: few, short, or of no whole vectors. */
 export function planGroups(rows: number, length: number, channels: number, { threads = THREADS, workgroupBytes = 0 }: DeviceLimits): GroupPlan | undefined {
   const width = widthFor(length)
   const vectors = length / width
-  if (channels > MOST_CHANNELS || vectors <= SHORT) return undefined
+  if (width === 1 || channels > MOST_CHANNELS || vectors <= SHORT) return undefined
   const whole = WHOLE.find(({ lanes, registers }) => lanes <= threads && Math.ceil(vectors / lanes) * width <= registers)
-  if (whole && rows > FEW_GROUPS) return { width, vectors, lanes: whole.lanes, kept: Math.ceil(vectors / whole.lanes), again: 0 }
+  if (whole && rows > FEW_GROUPS) return { vectors, lanes: whole.lanes, kept: Math.ceil(vectors / whole.lanes), again: 0 }
   if (whole || rows < FEWEST_OF_PARTS || length > PART.longest || PART.lanes > threads || 16 * PART.lanes + 8 * channels > workgroupBytes) return undefined
   const kept = PART.registers / width
-  return { width, vectors, lanes: PART.lanes, kept, again: Math.ceil(vectors / PART.lanes) - kept }
+  return { vectors, lanes: PART.lanes, kept, again: Math.ceil(vectors / PART.lanes) - kept }
 }
 
 /** WGSL of a weight or bias for each element of a vector at `at` (VU, columns of the group), from the channel's own by `of`. A vector lies in one channel where planes are whole vectors. */
@@ -56,17 +55,17 @@ const JOIN_MOMENTS = `fn join_moments(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
 `
 
 /** Groups that workgroups keep, weights of their channels in workgroup memory. Threads have the moments of what they keep around means of their own, and combine them once. */
-function ofWorkgroups(shape: KernelShape, { width, vectors, lanes, kept, again }: GroupPlan): Program {
+function ofWorkgroups(shape: KernelShape, { vectors, lanes, kept, again }: GroupPlan): Program {
   const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
   const perGroup = channels / groups
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
-  const [type, vf] = [storage(dtype, width), working(width)]
+  const [type, vf] = [storage(dtype, 4), working(4)]
   const numbers = Array.from({ length: kept }, (_, k) => k)
   const offset = (k: number) => `lane + ${(again + k) * lanes}u`
   const isWhole = (k: number) => (again + k + 1) * lanes <= vectors
   const each = (text: (k: number) => string) => numbers.map((k) => `  ${isWhole(k) ? '' : `if (${offset(k)} < ${vectors}u) `}{ ${text(k)} }`).join('\n')
-  const seen = numbers.map((k) => (isWhole(k) ? `${width}.0` : `select(0.0, ${width}.0, ${offset(k)} < ${vectors}u)`)).join(' + ')
-  const result = (x: string, offset: string) => `let at = ${width === 4 ? `VU(4u * (${offset})) + VU(0u, 1u, 2u, 3u)` : offset}; out[base + ${offset}] = ${type}((${x} - mean) * rstd * weight_at(at) + bias_at(at));`
+  const seen = numbers.map((k) => (isWhole(k) ? '4.0' : `select(0.0, 4.0, ${offset(k)} < ${vectors}u)`)).join(' + ')
+  const result = (x: string, offset: string) => `let at = VU(4u * (${offset})) + VU(0u, 1u, 2u, 3u); out[base + ${offset}] = ${type}((${x} - mean) * rstd * weight_at(at) + bias_at(at));`
   /** Of what is read again some vectors at a time, past the last one that one, which is dropped. */
   const place = (k: number) => `min(j + ${k}u, ${again - 1}u) * ${lanes}u + lane`
   const some = (text: (k: number) => string) => `${Array.from({ length: TOGETHER }, (_, k) => `    let v_${k} = ${vf}(x_in[base + ${place(k)}]);`).join('\n')}
@@ -77,9 +76,9 @@ ${Array.from({ length: TOGETHER }, (_, k) => `    ${k === 0 || again % TOGETHER 
   for (var j = 0u; j < ${again}u; j += ${TOGETHER}u) {
 ${some((k) => `again_seen += 1.0; let off = v_${k} - again_mean; again_mean += off / again_seen; again_sum += off * (v_${k} - again_mean);`)}
   }
-  let again_own = ${sumOf('again_mean', width)} / ${width}.0;
+  let again_own = ${sumOf('again_mean', 4)} / 4.0;
   let again_off = again_mean - ${vf}(again_own);
-  own = join_moments(vec3<f32>(${again * width}.0, again_own, ${sumOf(`(again_sum + ${again}.0 * again_off * again_off)`, width)}), own);
+  own = join_moments(vec3<f32>(${again * 4}.0, again_own, ${sumOf(`(again_sum + ${again}.0 * again_off * again_off)`, 4)}), own);
 `
   // The last of it first, which caches still hold.
   const readAgain = `  for (var round = ${Math.ceil(again / TOGETHER)}u; round > 0u; round--) {
@@ -87,10 +86,11 @@ ${some((k) => `again_seen += 1.0; let off = v_${k} - again_mean; again_mean += o
 ${some((k) => result(`v_${k}`, place(k)))}
   }
 `
-  const wgsl = `${header([{ name: 'x_in', type }, { name: 'weight', type: storage(dtype, 1) }, { name: 'bias', type: storage(dtype, 1) }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}${width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${exchange(lanes, 'vec3<f32>')}var<workgroup> weights: array<vec2<f32>, ${perGroup}>;
+  const wgsl = `${header([{ name: 'x_in', type }, { name: 'weight', type: storage(dtype, 1) }, { name: 'bias', type: storage(dtype, 1) }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}alias VF = vec4<f32>; alias VU = vec4<u32>;
+${exchange(lanes, 'vec3<f32>')}var<workgroup> weights: array<vec2<f32>, ${perGroup}>;
 ${JOIN_MOMENTS}${reduction('moments', lanes, (a, b) => `join_moments(${a}, ${b})`, shape.subgroups, 'vec3<f32>')}
-fn weight_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].x`)}; }
-fn bias_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].y`)}; }
+fn weight_at(at: VU) -> VF { return ${byChannel(4, plane, (channel) => `weights[${channel}].x`)}; }
+fn bias_at(at: VU) -> VF { return ${byChannel(4, plane, (channel) => `weights[${channel}].y`)}; }
 ${entry(`  if (group >= dim(0u)) { return; }
   let base = group * ${vectors}u;
 ${numbers.map((k) => `  var x_${k} = ${vf}(0.0);`).join('\n')}
@@ -100,10 +100,10 @@ ${each((k) => `x_${k} = ${vf}(x_in[base + ${offset(k)}]);`)}
   var sum = ${vf}(0.0);
 ${each((k) => `sum += x_${k};`)}
   let seen = ${seen};
-  let own_mean = ${sumOf('sum', width)} / max(seen, 1.0);
+  let own_mean = ${sumOf('sum', 4)} / max(seen, 1.0);
   var squares = ${vf}(0.0);
 ${each((k) => `let off = x_${k} - own_mean; squares += off * off;`)}
-  var own = vec3<f32>(seen, own_mean, ${sumOf('squares', width)});
+  var own = vec3<f32>(seen, own_mean, ${sumOf('squares', 4)});
 ${again > 0 ? readFirst : ''}  let all = reduce_moments(own, lane);
   let mean = all.y;
   let rstd = inverseSqrt(all.z / f32(dim(1u)) + scalar(0u));
