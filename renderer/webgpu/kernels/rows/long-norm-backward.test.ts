@@ -16,7 +16,7 @@ describe('gradients of a norm of few long rows', () => {
     for (const op of ['rms_norm_backward', 'layer_norm_backward']) {
       const steps = (tokens: number, length: number) => KERNELS.get(op)!.build({ dtype: 'f32', dims: [tokens, length], scalars: [], subgroups: 32 }).steps.map(({ groups }) => groups)
       expect(steps(2, 32_768)).toEqual([32, 64])
-      expect(steps(2, 8192)).toHaveLength(1)
+      expect([steps(2, 8192).length, steps(16, 12_000).length, steps(3, 16_384).length, steps(8, 16_384).length]).toEqual([1, 1, 2, 2])
       expect(steps(17, 262_144).length).toBeGreaterThan(2)
     }
   })

@@ -2,9 +2,10 @@ import { entry, header, step, storage, THREADS, uniformAt, widthFor, working, ty
 import { EXCHANGE, reduction, shuffled, sumOf } from '../../wgsl/rows'
 import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
 
-/** Tokens whose sums a thread keeps, and vectors of a row from which on one workgroup has too much of it. */
+/** Tokens whose sums a thread keeps, and vectors of a row up to which one workgroup reads it twice sooner: more for each token, whose sums cost as much. */
 const MOST_TOKENS = 16
-const LONG_ROW = 8 * THREADS
+const SHORT_ROW = 8 * THREADS
+const SHORT_OF_TOKEN = 192
 /** Workgroups that leave a sum of each row, which every workgroup of the second step adds up, and those that fill any device known here. */
 const MOST_PARTS = 512
 const ENOUGH_GROUPS = 1056
@@ -28,7 +29,7 @@ export interface LongNormBackwardPlan {
 export function planLongNormBackward(tokens: number, length: number): LongNormBackwardPlan | undefined {
   const width = widthFor(length)
   const vectors = length / width
-  if (tokens > MOST_TOKENS || vectors <= LONG_ROW) return undefined
+  if (tokens > MOST_TOKENS || vectors <= SHORT_ROW + SHORT_OF_TOKEN * tokens) return undefined
   const each = Math.min(MOST_EACH, Math.ceil((tokens * vectors) / (THREADS * ENOUGH_GROUPS)))
   return { width, vectors, parts: Math.min(MOST_PARTS, Math.ceil(vectors / THREADS)), each, slabs: Math.ceil(vectors / (THREADS * each)) }
 }
