@@ -15,7 +15,7 @@ const FEWEST_ELEMENTS = 2 ** 19
 const MOST_KEPT = 4
 const ENOUGH_GROUPS = 1056
 /** The same of more rows, by large workgroups of which a multiprocessor has room for one: f32 that a thread keeps, and rows and sources. */
-const LARGE = { threads: 1024, kept: 20, groups: 132, rows: 4096, columns: 11, sources: 2 ** 18 }
+const LARGE = { threads: 1024, kept: 20, groups: 132, rows: 4096, columns: 11, sources: 96 * EACH * 1024 }
 /** Threads that share a sum where sums are few, and sources that are worth one. */
 const MOST_SHARES = 16
 const LEAST_SHARED = 8
