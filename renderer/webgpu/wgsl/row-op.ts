@@ -44,15 +44,16 @@ export interface RowOp {
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024
 const ENOUGH_GROUPS = 2048
-/** Workgroups of a row whose results each workgroup of the next step joins. */
+/** Workgroups of a row whose results each workgroup of the next step joins: one for each of its threads, or more of long parts. */
 const MOST_PARTS = 4 * THREADS
+const LONG_PART = 4096
 
 /** Threads of a workgroup for short rows: small ones leave less of a device idle at the end, and wait for fewer. What a last workgroup joins comes from large ones. */
 const LEAST_THREADS = 128
 
-/** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. */
-const partsOf = (rows: number, plan: RowPlan, most = MOST_PARTS): number =>
-  plan.kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.ceil(plan.vectors / SHORTEST_PART), Math.floor(ENOUGH_GROUPS / rows)))
+/** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. `most`: where each is joined by a thread of its own. */
+const partsOf = (rows: number, { vectors, kept }: RowPlan, most = MOST_PARTS): number =>
+  kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.max(Math.min(THREADS, Math.ceil(vectors / SHORTEST_PART)), Math.floor(vectors / LONG_PART)), Math.floor(ENOUGH_GROUPS / rows)))
 
 /** Workgroups whose results the last of them joins. */
 const MOST_JOINED = 2048

@@ -36,9 +36,11 @@ export class RowText {
     private readonly subgroups: number | undefined,
   ) {}
 
-  /** Numbers of the vectors of a thread that are on their way together where it does not keep a row. */
+  /** Numbers of the vectors of a thread that are on their way together where it does not keep a row: one where it has no more than it would have on their way. */
   get #together(): readonly number[] {
-    return Array.from({ length: TOGETHER[this.plan.width] }, (_, k) => k)
+    const { width, vectors, lanes } = this.plan
+    const most = TOGETHER[width]
+    return Array.from({ length: Math.ceil(vectors / this.parts / lanes) > most ? most : 1 }, (_, k) => k)
   }
 
   /**
@@ -56,6 +58,7 @@ export class RowText {
 ${reads(at)}
 ${block(() => '')}
     }`
+    if (together.length === 1) return `  for (var first = begin + l; first < end; first += ${size}) {\n${reads(at)}\n${block(() => '')}\n  }`
     const rest = `    let first = begin + rounds * ${size} + l;
     if (first < end) {
 ${reads((k) => `min(${at(k)}, end - 1u)`)}
