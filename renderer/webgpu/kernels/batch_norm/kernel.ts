@@ -1,5 +1,6 @@
 import { mapped } from '../../wgsl/mapped'
-import { joinPrograms, rowSteps, type RowOp } from '../../wgsl/row-op'
+import { joinPrograms, rowSteps } from '../../wgsl/row-op'
+import type { RowOp } from '../../wgsl/row-op-types'
 import { ROW_DIMS } from '../../wgsl/row-text'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'

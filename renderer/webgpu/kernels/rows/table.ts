@@ -1,5 +1,6 @@
 import { widthFor } from '../../wgsl/header'
-import { isMeanInOne, joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
+import { isMeanInOne, joinPrograms, rowSteps } from '../../wgsl/row-op'
+import type { RowOp, RowPass, RowTensor } from '../../wgsl/row-op-types'
 import { LOWEST } from '../../wgsl/row-text'
 import { FOLDS, type Times } from '../reduction/fold'
 import { columnPlan, FoldSteps } from '../reduction/steps'
