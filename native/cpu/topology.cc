@@ -199,8 +199,11 @@ const Topology& topology() {
     out.cores_of_guest = virtual_machine() && out.physical > 1 && static_cast<size_t>(out.physical) == out.processors.size();
     if (out.caches.empty()) {
       Caches told = caches_of(cpuid, static_cast<int>(out.processors.size()), out.physical);
-      out.caches = std::move(told.list);
-      if (told.complete) find_last_level(out);
+      // Without the last level, the largest listed would be taken for it.
+      if (told.complete) {
+        out.caches = std::move(told.list);
+        find_last_level(out);
+      }
     }
     return out;
   }();

@@ -31,11 +31,8 @@ const STREAMING = [
   { op: 'add', tensors: 3 },
 ] as const
 
-/** Bytes of the last-level cache; a device that tells none has no crossing to look for. A processor whose list ends with L2 may hide a larger one. */
-function lastCache(device: Device): number | undefined {
-  const last = device.caches?.at(-1)
-  return isGpu(device) || last?.name !== 'L2' ? last?.bytes : undefined
-}
+/** Bytes of the last-level cache; a device that tells none has no crossing to look for. */
+const lastCache = (device: Device) => device.caches?.at(-1)?.bytes
 
 /** Elements of a streaming case whose tensors take `bytes` together, in whole blocks of 1024. */
 const elements = (bytes: number, tensors: number) => Math.max(1024, Math.round(bytes / tensors / DTYPE_BYTES.f32 / 1024) * 1024)
