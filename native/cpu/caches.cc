@@ -8,7 +8,7 @@ namespace opscope::cpu {
 namespace {
 
 constexpr uint32_t MAX_BASIC = 0, MAX_EXTENDED = 0x80000000u;
-constexpr uint32_t INTEL_CACHES = 4, AMD_CACHES = 0x8000001Du, AMD_L1 = 0x80000005u, AMD_L2 = 0x80000006u;
+constexpr uint32_t INTEL_CACHES = 4, AMD_CACHES = 0x8000001Du;
 
 constexpr uint32_t bits(uint32_t value, int from, int count) { return value >> from & ((1u << count) - 1); }
 
@@ -36,21 +36,11 @@ std::vector<Cache> described(const Cpuid& cpuid, uint32_t leaf, int processors, 
 
 }  // namespace
 
-Caches caches_of(const Cpuid& cpuid, int processors, int cores) {
-  const uint32_t extended = cpuid(MAX_EXTENDED, 0).a;
-  Caches caches;
-  if (cpuid(MAX_BASIC, 0).a >= INTEL_CACHES) caches.list = described(cpuid, INTEL_CACHES, processors, cores);
-  if (caches.list.empty() && extended >= AMD_CACHES) caches.list = described(cpuid, AMD_CACHES, processors, cores);
-  caches.complete = !caches.list.empty();
-  if (caches.complete || extended < AMD_L2) return caches;
-  const Registers first = cpuid(AMD_L1, 0), second = cpuid(AMD_L2, 0);
-  const auto add = [&](int level, const char* type, uint32_t kilobytes) {
-    if (kilobytes > 0) caches.list.push_back(shared({level, type, int64_t{kilobytes} << 10, 1, 1}, 1, processors, cores));
-  };
-  add(1, "Data", bits(first.c, 24, 8));
-  add(1, "Instruction", bits(first.d, 24, 8));
-  add(2, "Unified", bits(second.c, 16, 16));
-  return caches;
+std::vector<Cache> caches_of(const Cpuid& cpuid, int processors, int cores) {
+  std::vector<Cache> list;
+  if (cpuid(MAX_BASIC, 0).a >= INTEL_CACHES) list = described(cpuid, INTEL_CACHES, processors, cores);
+  if (list.empty() && cpuid(MAX_EXTENDED, 0).a >= AMD_CACHES) list = described(cpuid, AMD_CACHES, processors, cores);
+  return list;
 }
 
 }  // namespace opscope::cpu

@@ -17,17 +17,11 @@ struct Cache {
   int instances;  // instances that the usable processors reach
 };
 
-struct Caches {
-  std::vector<Cache> list;  // empty: nothing is told
-  bool complete = false;    // the last level is among them
-};
-
 // Answers of cpuid to a leaf and a subleaf.
 using Cpuid = std::function<Registers(uint32_t leaf, uint32_t subleaf)>;
 
-// Of so many usable logical processors on so many cores. One leaf describes each cache (Intel SDM, volume 2, CPUID, leaf 4; AMD APM, volume 3, appendix E,
-// leaf 0x8000001D). Hypervisors may hide it but leave AMD's older leaves (0x80000005 and 0x80000006): these have the caches of a core, and of the last
-// level only the sum over the package, which no core reaches as a whole.
-Caches caches_of(const Cpuid& cpuid, int processors, int cores);
+// Of so many usable logical processors on so many cores; none where nothing is told. One leaf describes each cache (Intel SDM, volume 2, CPUID, leaf 4; AMD APM, volume 3,
+// appendix E, leaf 0x8000001D), which hypervisors may hide. AMD's older leaves are not read: of the last level they have only the sum over the package, and without it the largest listed would be taken for it.
+std::vector<Cache> caches_of(const Cpuid& cpuid, int processors, int cores);
 
 }  // namespace opscope::cpu

@@ -198,12 +198,8 @@ const Topology& topology() {
     }
     out.cores_of_guest = virtual_machine() && out.physical > 1 && static_cast<size_t>(out.physical) == out.processors.size();
     if (out.caches.empty()) {
-      Caches told = caches_of(cpuid, static_cast<int>(out.processors.size()), out.physical);
-      // Without the last level, the largest listed would be taken for it.
-      if (told.complete) {
-        out.caches = std::move(told.list);
-        find_last_level(out);
-      }
+      out.caches = caches_of(cpuid, static_cast<int>(out.processors.size()), out.physical);
+      find_last_level(out);
     }
     return out;
   }();
