@@ -1,6 +1,6 @@
 import { entry, header, step, storage, THREADS, working, type Width, widthFor } from '../../wgsl/header'
-import { rowSteps } from '../../wgsl/row-op'
-import type { RowTensor } from '../../wgsl/row-op-types'
+import { rowSteps } from '../../wgsl/row-op/steps'
+import type { RowTensor } from '../../wgsl/row-op/types'
 import { exchange, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type DeviceLimits, type Kernel, type KernelShape, type Program } from '../types'
 

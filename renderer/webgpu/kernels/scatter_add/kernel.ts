@@ -1,7 +1,7 @@
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
-import { joinPrograms } from '../../wgsl/row-op'
+import { joinPrograms } from '../../wgsl/row-op/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { byRow, planByRow } from './by-row'
 import { planCrowded, inParts } from './crowded'

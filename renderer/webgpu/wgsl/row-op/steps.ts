@@ -1,9 +1,9 @@
-import type { BufferName, DeviceLimits, KernelShape, Program, Step } from '../kernels/types'
-import { arrivalBytes } from './arrivals'
-import { step, THREADS } from './header'
-import type { RowOp } from './row-op-types'
-import { namesOf, RowText } from './row-text'
-import { planRows, type RowPlan } from './rows'
+import type { BufferName, DeviceLimits, KernelShape, Program, Step } from '../../kernels/types'
+import { arrivalBytes } from '../arrivals'
+import { step, THREADS } from '../header'
+import type { RowOp } from './types'
+import { namesOf, RowText } from './text'
+import { planRows, type RowPlan } from '../rows'
 
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024

@@ -1,5 +1,5 @@
-import type { BufferName } from '../kernels/types'
-import type { Width } from './header'
+import type { BufferName } from '../../kernels/types'
+import type { Width } from '../header'
 
 /** A tensor that a row operation reads: by element of the row, by column (the same for every row), or as given (`raw`, under its own name). */
 export interface RowTensor {

@@ -1,9 +1,9 @@
 import type { Dtype } from '@core/case'
-import type { BufferName } from '../kernels/types'
-import { ARRIVAL_FUNCTIONS, ARRIVALS, eachArrival } from './arrivals'
-import { entry, header, storage, type Binding } from './header'
-import type { RowOp, RowPass, RowTensor } from './row-op-types'
-import { exchange, maxOf, reduction, sumOf, type RowPlan } from './rows'
+import type { BufferName } from '../../kernels/types'
+import { ARRIVAL_FUNCTIONS, ARRIVALS, eachArrival } from '../arrivals'
+import { entry, header, storage, type Binding } from '../header'
+import type { RowOp, RowPass, RowTensor } from './types'
+import { exchange, maxOf, reduction, sumOf, type RowPlan } from '../rows'
 
 /** rows, vectors of a row, length, workgroups that share a row, vectors of each. */
 export const ROW_DIMS = 5
