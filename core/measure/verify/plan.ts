@@ -35,6 +35,16 @@ export function wholeRanges({ elements, granule, costPerElement }: { elements: n
   return ranges
 }
 
+/** Of `elements`, `most` chunks spread evenly, the first and the last among them; all of them where they are no more. */
+export function chunksOf(elements: number, most = Infinity): Range[] {
+  const chunks = Math.ceil(elements / CHUNK)
+  const length = Math.min(chunks, most)
+  return Array.from({ length }, (_, i) => {
+    const start = (length === chunks ? i : Math.floor((i * (chunks - 1)) / (length - 1))) * CHUNK
+    return { start, count: Math.min(CHUNK, elements - start) }
+  })
+}
+
 /** Side of the tiles of which a sample takes elements: kernels compute tiles of 32x32 or multiples of it. */
 const TILE = 32
 

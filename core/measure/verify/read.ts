@@ -1,7 +1,7 @@
 import { CaseError, type PreparedCase } from '../../backend'
 import type { Values } from '../../values/numbers'
 import { mergeDifference, noDifference, type Difference } from './difference'
-import { CHUNK, COST, type Range } from './plan'
+import { CHUNK, chunksOf, COST, type Range } from './plan'
 import { inlinePool, type VerifyPool } from './pool'
 import type { ReferenceProblem } from './reference'
 
@@ -103,12 +103,12 @@ export async function compareRanges(problem: ReferenceProblem, reader: OutputRea
   return total
 }
 
-/** A hash of the bits of a whole output, and how many of its elements are not finite. */
-export async function wholeOutput(reader: OutputReader, output: number, elements: number, pause: () => Promise<void>): Promise<{ hash: number; nonFinite: number }> {
+/** A hash of the bits of these chunks of an output, and how many of their elements are not finite. */
+export async function hashOf(reader: OutputReader, output: number, chunks: readonly Range[], pause: () => Promise<void>): Promise<{ hash: number; nonFinite: number }> {
   let hash = 0x811c9dc5
   let nonFinite = 0
-  for (let start = 0; start < elements; start += CHUNK) {
-    const values = await reader.read(output, [{ start, count: Math.min(CHUNK, elements - start) }])
+  for (const chunk of chunks) {
+    const values = await reader.read(output, [chunk])
     const bits = values instanceof Float32Array ? new Uint32Array(values.buffer, values.byteOffset, values.length) : values
     for (let i = 0; i < values.length; i++) {
       if (!Number.isFinite(values[i]!)) nonFinite++
@@ -119,3 +119,6 @@ export async function wholeOutput(reader: OutputReader, output: number, elements
   }
   return { hash, nonFinite }
 }
+
+/** Elements of a whole output that are not finite. */
+export const nonFiniteOf = async (reader: OutputReader, output: number, elements: number, pause: () => Promise<void>): Promise<number> => (await hashOf(reader, output, chunksOf(elements), pause)).nonFinite

@@ -3,7 +3,7 @@ import { getOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
 import { addDifference, mergeDifference, noDifference, ulp, type Difference } from './difference'
 import { verificationOf } from './outcome'
-import { sampleRanges, wholeRanges } from './plan'
+import { CHUNK, chunksOf, sampleRanges, wholeRanges } from './plan'
 import { clearReferenceCache, createReference } from './reference'
 
 const covered = (ranges: readonly { start: number; count: number }[]) => ranges.reduce((sum, range) => sum + range.count, 0)
@@ -25,6 +25,23 @@ describe('which parts are compared', () => {
     const all = new Set(Array.from({ length: elements }, (_, at) => tile(at)))
     const hit = new Set(ranges.flatMap(({ start, count }) => Array.from({ length: count }, (_, i) => tile(start + i))))
     expect(hit.size).toBe(all.size)
+  })
+
+  test.each([1, CHUNK, CHUNK + 1, 5 * CHUNK - 3])('chunks of %d elements: all of them, in order, without a gap', (elements) => {
+    const chunks = chunksOf(elements, 5)
+    expect(covered(chunks)).toBe(elements)
+    chunks.forEach(({ start }, i) => expect(start).toBe(i * CHUNK))
+  })
+
+  test('of more chunks than are read an even choice, the first and the last among them', () => {
+    const elements = 2 ** 32 + 15
+    const chunks = chunksOf(elements, 256)
+    expect(chunks.length).toBe(256)
+    expect(chunks[0]).toEqual({ start: 0, count: CHUNK })
+    expect(chunks.at(-1)).toEqual({ start: 2 ** 32, count: 15 })
+    const steps = chunks.slice(1).map(({ start }, i) => (start - chunks[i]!.start) / CHUNK)
+    expect(Math.min(...steps)).toBeGreaterThanOrEqual(64)
+    expect(Math.max(...steps)).toBeLessThanOrEqual(65)
   })
 
   test('a sample that cannot reach every tile says how many it reaches, and differs by seed', () => {

@@ -4,11 +4,11 @@ import { outputsOf } from '../../ops/define'
 import type { MatrixProduct, Op, Tensor, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
 import { verificationOf, type Findings } from './outcome'
-import { COST, sampleRanges, sampleRuns, wholeCost, wholeRanges, type Range } from './plan'
+import { chunksOf, COST, sampleRanges, sampleRuns, wholeCost, wholeRanges, type Range } from './plan'
 import { inlinePool, type VerifyPool } from './pool'
 import { checkProduct } from './check-product'
 import { chooseBlocks, type Blocks } from './product'
-import { compareRanges, OutputReader, wholeOutput, type Check } from './read'
+import { compareRanges, hashOf, nonFiniteOf, OutputReader, type Check } from './read'
 import type { ReferenceProblem } from './reference'
 
 export interface Verifier {
@@ -27,6 +27,9 @@ export interface VerifierOptions {
 const SAMPLE_SHARE = 1 / 2
 const PROJECTION_SHARE = 3 / 4
 const RUNS_SHARE = 1 / 8
+
+/** Chunks of an output by which two runs of a random op are compared: 2^26 elements. Whole outputs of thousands of millions of elements take minutes to read. */
+const REPEATED_CHUNKS = 256
 
 /** How one output is checked. */
 type Plan = { kind: 'whole'; ranges: Range[] } | { kind: 'sample'; ranges: Range[]; coverage: number } | { kind: 'product'; ranges: Range[]; product: MatrixProduct; blocks: Blocks }
@@ -93,16 +96,16 @@ async function findingsOf({ problem, tensor, plan }: Output, output: number, rea
     const { nonFinite, ...product } = await checkProduct(problem, plan, reader, check)
     Object.assign(findings, product, { nonFinite: Math.max(nonFinite, findings.nonFinite) })
   } else if (plan.kind === 'sample' && scan?.nonFinite === undefined) {
-    findings.nonFinite = (await wholeOutput(reader, output, tensor.elements, check.pause)).nonFinite
+    findings.nonFinite = await nonFiniteOf(reader, output, tensor.elements, check.pause)
   }
   return findings
 }
 
-/** Runs a random op again on the same inputs and says of each output whether its bits are the same. */
+/** Runs a random op again on the same inputs. For each output, whether its bits are the same: all of them, or of a very large one an even choice. */
 async function repeats(prepared: PreparedCase, reader: OutputReader, tensors: readonly Tensor[], pause: () => Promise<void>): Promise<boolean[]> {
   const hashes = async () => {
     const list: number[] = []
-    for (const [i, { elements }] of tensors.entries()) list.push((await wholeOutput(reader, i, elements, pause)).hash)
+    for (const [i, { elements }] of tensors.entries()) list.push((await hashOf(reader, i, chunksOf(elements, REPEATED_CHUNKS), pause)).hash)
     return list
   }
   const before = await hashes()

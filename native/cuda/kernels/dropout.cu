@@ -10,19 +10,27 @@ __device__ __forceinline__ unsigned long long whole_product(unsigned a, unsigned
   return product;
 }
 
-// Philox 4x32-10 (core/philox.ts) of counter [low, high, 0, 0] and key [seed, 0].
-__device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned seed) {
-  uint4 c = make_uint4(static_cast<unsigned>(counter), static_cast<unsigned>(counter >> 32), 0, 0);
-  unsigned key0 = seed, key1 = 0;
+// Philox 4x32-10 (core/values/random.ts) of counters [low, high, 0, 0] and key [seed, 0]. In its first two rounds a product is of zero, and one the same for all counters with the same `high`.
+struct Philox {
+  static constexpr unsigned first = 0xd2511f53u, second = 0xcd9e8d57u, weyl0 = 0x9e3779b9u, weyl1 = 0xbb67ae85u;
+  unsigned seed;
+  unsigned long long shared;
+
+  __device__ __forceinline__ Philox(unsigned long long counter, unsigned key) : seed(key), shared(whole_product(first, static_cast<unsigned>(counter >> 32) ^ key)) {}
+  __device__ __forceinline__ uint4 words(unsigned low) const {
+    const unsigned long long start = whole_product(first, low), next = whole_product(second, static_cast<unsigned>(start >> 32));
+    uint4 c = make_uint4(static_cast<unsigned>(next >> 32) ^ (seed + weyl0), static_cast<unsigned>(next), static_cast<unsigned>(start) ^ (static_cast<unsigned>(shared >> 32) ^ weyl1), static_cast<unsigned>(shared));
+    unsigned key0 = seed + 2 * weyl0, key1 = 2 * weyl1;
 #pragma unroll
-  for (int round = 0; round < 10; round++) {
-    const unsigned long long product0 = whole_product(0xd2511f53u, c.x), product1 = whole_product(0xcd9e8d57u, c.z);
-    c = make_uint4(static_cast<unsigned>(product1 >> 32) ^ c.y ^ key0, static_cast<unsigned>(product1), static_cast<unsigned>(product0 >> 32) ^ c.w ^ key1, static_cast<unsigned>(product0));
-    key0 += 0x9e3779b9u;
-    key1 += 0xbb67ae85u;
+    for (int round = 2; round < 10; round++) {
+      const unsigned long long product0 = whole_product(first, c.x), product1 = whole_product(second, c.z);
+      c = make_uint4(static_cast<unsigned>(product1 >> 32) ^ c.y ^ key0, static_cast<unsigned>(product1), static_cast<unsigned>(product0 >> 32) ^ c.w ^ key1, static_cast<unsigned>(product0));
+      key0 += weyl0;
+      key1 += weyl1;
+    }
+    return c;
   }
-  return c;
-}
+};
 
 // Which elements stay, and what they become (dropout.plan.cc): those whose word is at least `least`, times `factor`.
 struct Dropout {
@@ -36,9 +44,12 @@ struct Dropout {
   __device__ __forceinline__ uint4 of_vector(const uint4& own, long long i, unsigned key) const {
     constexpr int L = LANES<T>;
     unsigned word[L];
+    // A vector does not lie across a change of the counter's upper half.
+    const auto counter = static_cast<unsigned long long>(i) / 4;
+    const Philox philox(counter, key);
 #pragma unroll
     for (int j = 0; j < L; j += 4) {
-      const uint4 w = philox(static_cast<unsigned long long>(i + j) / 4, key);
+      const uint4 w = philox.words(static_cast<unsigned>(counter) + j / 4);
       word[j] = w.x, word[j + 1] = w.y, word[j + 2] = w.z, word[j + 3] = w.w;
     }
     float f[L];
@@ -50,7 +61,8 @@ struct Dropout {
 
   template <class T>
   __device__ __forceinline__ T of_element(T own, long long i, unsigned key) const {
-    const uint4 w = philox(static_cast<unsigned long long>(i) / 4, key);
+    const auto counter = static_cast<unsigned long long>(i) / 4;
+    const uint4 w = Philox(counter, key).words(static_cast<unsigned>(counter));
     return from_float<T>(of(to_float(own), i % 4 == 0 ? w.x : i % 4 == 1 ? w.y : i % 4 == 2 ? w.z : w.w));
   }
 };

@@ -60,9 +60,9 @@ void plan_rows(Planner& p, const ScatterShape& s, bool slots) {
 
 // Lists of the indices of the rows that have any.
 void plan_lists(Planner& p, const ScatterShape& s) {
-  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_lanes(s);
+  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_list_lanes(s);
   const CUdeviceptr heads = p.workspace(s.rows * 4), next = p.workspace(s.indices * 4);
-  const int64_t threads = scatter_threads(p.device.sm_count, s.indices * lanes);
+  const int64_t threads = scatter_list_threads(p.device.sm_count, s);
   const int64_t links = ceil_div(s.indices, link_threads), halves = s.rows * s.dim * s.bytes / 2;
   p.launch(p.kernel_in("scatter_rows", "scatter_link_copy"), {links + ceil_div(ceil_div(halves, 8), link_threads)}, link_threads, 0, p.input(1), heads, next, number(s.rows), n, static_cast<int>(links), p.input(0), p.output(), number(halves));
   p.launch(p.kernel_in("scatter_rows", row_kernel(p, "lists", s)), {ceil_div(s.indices, threads / lanes)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1), p.input(2), p.output(), heads, next, number(s.rows), dim, n,
