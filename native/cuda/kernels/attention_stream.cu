@@ -28,18 +28,8 @@ __device__ __forceinline__ void attend_along(const T* __restrict__ q, const T* _
       for (int chunk = 0; chunk < CHUNKS; chunk++) to[chunk][h] = from + h * 8 < left && chunk * 4 + quad < vectors ? load16_here(q + (from + h * 8) * s.dim + chunk * 4 * L) : zeroes();
   };
   load_q(own, 0);
-#pragma unroll
-  for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk++) key[n][chunk] = n * 8 + row < keys && chunk * 4 + quad < vectors ? load16(k + n * 8 * s.dim + chunk * 4 * L) : zeroes();
-#pragma unroll
-  for (int step = 0; step < STEPS; step++)
-#pragma unroll
-    for (int r = 0; r < VALUE_ROWS<T>; r++) {
-      const int at = step * STEP + r / 2 * 8 + quad * 2 + r % 2;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c++) values[c][step][r] = at < keys && row + c * 8 < vectors ? load16(v + at * s.dim + c * 8 * L) : zeroes();
-    }
+  load_key_tile<1>(key, k, s.dim, keys, vectors);
+  load_value_tile<1>(values, v, s.dim, keys, row, vectors);
   load_q(next, BR);
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
   unsigned place = first;

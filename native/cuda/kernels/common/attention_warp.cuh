@@ -58,6 +58,30 @@ __device__ __forceinline__ void multiply_keys(float (&scores)[4], float (&low)[4
 template <class T>
 constexpr int VALUE_ROWS = sizeof(T) == 2 ? 4 : 2;
 
+// A tile of keys of `dim` elements, of which `left` are there, each of `vectors` of 16 bytes. `from`: vector lane % 4 of key lane / 4. W: warps of a block that meet the keys.
+template <int W, class T, int ROWS, int CHUNKS>
+__device__ __forceinline__ void load_key_tile(uint4 (&keys)[ROWS][CHUNKS], const T* from, int dim, int left, int vectors) {
+  const int row = threadIdx.x % 32 / 4, quad = threadIdx.x % 4;
+#pragma unroll
+  for (int n = 0; n < ROWS; n++)
+#pragma unroll
+    for (int chunk = 0; chunk < CHUNKS; chunk++) keys[n][chunk] = n * 8 + row < left && chunk * 4 + quad < vectors ? load16_of<W>(from + n * 8 * dim + chunk * 4 * LANES<T>) : zeroes();
+}
+
+// The values of these keys. `from`: vector `first` of the first of them, this thread's.
+template <int W, class T, int COLUMNS, int STEPS>
+__device__ __forceinline__ void load_value_tile(uint4 (&values)[COLUMNS][STEPS][VALUE_ROWS<T>], const T* from, int dim, int left, int first, int vectors) {
+  const int quad = threadIdx.x % 4;
+#pragma unroll
+  for (int step = 0; step < STEPS; step++)
+#pragma unroll
+    for (int r = 0; r < VALUE_ROWS<T>; r++) {
+      const int key = step * 4 * VALUE_ROWS<T> + r / 2 * 8 + quad * 2 + r % 2;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) values[c][step][r] = key < left && first + c * 8 < vectors ? load16_of<W>(from + key * dim + c * 8 * LANES<T>) : zeroes();
+    }
+}
+
 // sums = sums * keep + weights values, of 8 LANES<T> columns.
 template <class T, int STEPS>
 __device__ __forceinline__ void multiply_values(float (&sums)[LANES<T>][4], const float (&weights)[sizeof(T) == 2 ? 2 * STEPS : STEPS][4], const uint4 (&values)[STEPS][VALUE_ROWS<T>], const float (&keep)[2]) {
@@ -191,26 +215,9 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int h = 0; h < 2; h++) to[h] = query + h * 8 < queries && chunk * 4 + quad < vectors ? load16_here(q + h * 8ll * s.dim + chunk * 4 * L) : zeroes();
   };
   uint4 own[KEEPS_Q ? CHUNKS : 1][2], keys[BC / 8][CHUNKS], values[COLUMNS][STEPS][VALUE_ROWS<T>];
-  const auto load_keys = [&](int t) {
-    const int left = static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC));
-    const T* from = k + static_cast<long long>(t) * BC * s.dim;
-#pragma unroll
-    for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-      for (int chunk = 0; chunk < CHUNKS; chunk++) keys[n][chunk] = n * 8 + row < left && chunk * 4 + quad < vectors ? load16_of<W>(from + n * 8 * s.dim + chunk * 4 * L) : zeroes();
-  };
-  const auto load_values = [&](int t) {
-    const int left = static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC));
-    const T* from = v + static_cast<long long>(t) * BC * s.dim;
-#pragma unroll
-    for (int step = 0; step < STEPS; step++)
-#pragma unroll
-      for (int r = 0; r < VALUE_ROWS<T>; r++) {
-        const int key = step * STEP + r / 2 * 8 + quad * 2 + r % 2;
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++) values[c][step][r] = key < left && first_column + c * 8 < vectors ? load16_of<W>(from + key * s.dim + c * 8 * L) : zeroes();
-      }
-  };
+  const auto left_of = [&](int t) { return static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC)); };
+  const auto load_keys = [&](int t) { load_key_tile<W>(keys, k + static_cast<long long>(t) * BC * s.dim, s.dim, left_of(t), vectors); };
+  const auto load_values = [&](int t) { load_value_tile<W>(values, v + static_cast<long long>(t) * BC * s.dim, s.dim, left_of(t), first_column, vectors); };
   if constexpr (KEEPS_Q) {
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) load_q(own[chunk], chunk);
