@@ -28,8 +28,8 @@ __device__ __forceinline__ void attend_along(const T* __restrict__ q, const T* _
       for (int chunk = 0; chunk < CHUNKS; chunk++) to[chunk][h] = from + h * 8 < left && chunk * 4 + quad < vectors ? load16_here(q + (from + h * 8) * s.dim + chunk * 4 * L) : zeroes();
   };
   load_q(own, 0);
-  load_key_tile<1>(key, k, s.dim, keys, vectors);
-  load_value_tile<1>(values, v, s.dim, keys, row, vectors);
+  load_key_tile<1>(key, k, s.dim, row, quad, keys, vectors);
+  load_value_tile<1>(values, v, s.dim, quad, keys, row, vectors);
   load_q(next, BR);
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
   unsigned place = first;

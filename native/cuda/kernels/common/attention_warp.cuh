@@ -60,8 +60,7 @@ constexpr int VALUE_ROWS = sizeof(T) == 2 ? 4 : 2;
 
 // A tile of keys of `dim` elements, of which `left` are there, each of `vectors` of 16 bytes. `from`: vector lane % 4 of key lane / 4. W: warps of a block that meet the keys.
 template <int W, class T, int ROWS, int CHUNKS>
-__device__ __forceinline__ void load_key_tile(uint4 (&keys)[ROWS][CHUNKS], const T* from, int dim, int left, int vectors) {
-  const int row = threadIdx.x % 32 / 4, quad = threadIdx.x % 4;
+__device__ __forceinline__ void load_key_tile(uint4 (&keys)[ROWS][CHUNKS], const T* __restrict__ from, int dim, int row, int quad, int left, int vectors) {
 #pragma unroll
   for (int n = 0; n < ROWS; n++)
 #pragma unroll
@@ -70,8 +69,7 @@ __device__ __forceinline__ void load_key_tile(uint4 (&keys)[ROWS][CHUNKS], const
 
 // The values of these keys. `from`: vector `first` of the first of them, this thread's.
 template <int W, class T, int COLUMNS, int STEPS>
-__device__ __forceinline__ void load_value_tile(uint4 (&values)[COLUMNS][STEPS][VALUE_ROWS<T>], const T* from, int dim, int left, int first, int vectors) {
-  const int quad = threadIdx.x % 4;
+__device__ __forceinline__ void load_value_tile(uint4 (&values)[COLUMNS][STEPS][VALUE_ROWS<T>], const T* __restrict__ from, int dim, int quad, int left, int first, int vectors) {
 #pragma unroll
   for (int step = 0; step < STEPS; step++)
 #pragma unroll
@@ -216,8 +214,8 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   };
   uint4 own[KEEPS_Q ? CHUNKS : 1][2], keys[BC / 8][CHUNKS], values[COLUMNS][STEPS][VALUE_ROWS<T>];
   const auto left_of = [&](int t) { return static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC)); };
-  const auto load_keys = [&](int t) { load_key_tile<W>(keys, k + static_cast<long long>(t) * BC * s.dim, s.dim, left_of(t), vectors); };
-  const auto load_values = [&](int t) { load_value_tile<W>(values, v + static_cast<long long>(t) * BC * s.dim, s.dim, left_of(t), first_column, vectors); };
+  const auto load_keys = [&](int t) { load_key_tile<W>(keys, k + static_cast<long long>(t) * BC * s.dim, s.dim, row, quad, left_of(t), vectors); };
+  const auto load_values = [&](int t) { load_value_tile<W>(values, v + static_cast<long long>(t) * BC * s.dim, s.dim, quad, left_of(t), first_column, vectors); };
   if constexpr (KEEPS_Q) {
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) load_q(own[chunk], chunk);

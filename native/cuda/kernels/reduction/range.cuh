@@ -168,41 +168,6 @@ __device__ __forceinline__ typename R::Part first_place(float own, const Ends<R,
   return R::ranked(0.0f + most, first);
 }
 
-// The largest of n elements and its place in one word, for thread 0 of the block, whose threads hold up to N vectors each: the largest first, by one
-// instruction for an element, and then its place, by the threads that hold it.
-template <class R, class T, int N>
-__device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int t, int threads) {
-  constexpr int L = LANES<T>;
-  const Range<R, T, int> range(x, x, n, 0);
-  const Ends<R, T> ends(range, t);
-  uint4 a[N];
-  float own = ends.largest();
-  // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
-  if (range.vectors > 0) {
-#pragma unroll
-    for (int u = 0; u < N; u++) a[u] = range.of_x(min(t + u * threads, range.vectors - 1));
-#pragma unroll
-    for (int u = 0; u < N; u++) {
-      float f[L];
-      unpack<T>(a[u], f);
-#pragma unroll
-      for (int j = 0; j < L; j++) own = max_or_nan(own, key_of<R>(f[j]));
-    }
-  }
-  return first_place<R, T>(own, ends, [&](auto same) {
-    unsigned place = ~0u;
-#pragma unroll
-    for (int u = 0; u < N; u++) {
-      float f[L];
-      unpack<T>(a[u], f);
-#pragma unroll
-      for (int j = 0; j < L; j++)
-        if (t + u * threads < range.vectors && same(key_of<R>(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
-    }
-    return place;
-  });
-}
-
 // The largest element of the vectors that a thread meets, and the first vector that has it: a comparison and two selections for a vector.
 template <class R, class T>
 struct Leading {
@@ -226,6 +191,36 @@ struct Leading {
     at = more ? i : at;
   }
 };
+
+// The largest of n elements and its place in one word, for thread 0 of the block, whose threads hold up to N vectors each: the largest first, by one
+// instruction for an element, and then its place, by the threads that hold it.
+template <class R, class T, int N>
+__device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int t, int threads) {
+  constexpr int L = LANES<T>;
+  const Range<R, T, int> range(x, x, n, 0);
+  const Ends<R, T> ends(range, t);
+  uint4 a[N];
+  float own = ends.largest();
+  // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
+  if (range.vectors > 0) {
+#pragma unroll
+    for (int u = 0; u < N; u++) a[u] = range.of_x(min(t + u * threads, range.vectors - 1));
+#pragma unroll
+    for (int u = 0; u < N; u++) own = max_or_nan(own, Leading<R, T>::largest(a[u]));
+  }
+  return first_place<R, T>(own, ends, [&](auto same) {
+    unsigned place = ~0u;
+#pragma unroll
+    for (int u = 0; u < N; u++) {
+      float f[L];
+      unpack<T>(a[u], f);
+#pragma unroll
+      for (int j = 0; j < L; j++)
+        if (t + u * threads < range.vectors && same(key_of<R>(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
+    }
+    return place;
+  });
+}
 
 // As first_largest, of any number of vectors of a thread, N of them on their way at a time.
 template <class R, class T, int N>
