@@ -52,6 +52,10 @@ inline int attention_warp_dim(int sm_count, const AttentionSizes& s, int element
 // Blocks of 128 threads that a multiprocessor holds; of the kernels that share keys an even number.
 constexpr int attention_warp_resident(int element_bytes, int dim) { return element_bytes == 4 && (dim == 64 || dim == 96) ? 3 : dim > 64 ? 2 : 4; }
 
+// What shares of the keys cost, in tiles: in 16 bits a tile is soon met, and blocks that wait for no others are sooner done (H200: bf16 83 heads, 32 queries, 513 keys, headDim 40 18.3 to 13.7 us, f16 33x8, 4 queries, 550 keys, 40
+// 14.8 to 12.6; f32 9x20, 2 queries, 421 keys, 128 22.6 and 26.9, f16 33x2, 2 queries, 408 keys, 160 19.1 and 21.5).
+constexpr double attention_warp_join(int element_bytes, int dim) { return element_bytes == 4 || dim > 128 ? 1.5 : dim > 64 ? 2 : 3; }
+
 // Warps of a block that share the keys of its queries, shares of the keys over blocks, and about how long that takes, in tiles of 16 keys.
 struct AttentionWarps {
   int sharing, splits;
@@ -69,7 +73,7 @@ inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, cons
     // A tile of 8 keys takes more than half as long as one of 16. A block starts and ends, and joins its warps; the last block to end adds up the shares.
     const double tile = keys == 8 ? 0.6 : 1, ends = sharing == 1 ? 1 : 2;
     for (int splits = 1; splits <= (sharing == 1 ? 1 : most_splits) && splits <= rounds; splits++) {
-      const double time = static_cast<double>((tiles * splits + slots - 1) / slots) * (static_cast<double>((rounds + splits - 1) / splits) * tile + ends) + (splits == 1 ? 0 : 1.5 + splits / 64.0);
+      const double time = static_cast<double>((tiles * splits + slots - 1) / slots) * (static_cast<double>((rounds + splits - 1) / splits) * tile + ends) + (splits == 1 ? 0 : attention_warp_join(element_bytes, dim) + splits / 64.0);
       if (best.sharing == 0 || time < best.time * (splits > 1 && best.splits == 1 ? 0.9 : 1)) best = {sharing, splits, time};
     }
   }
@@ -177,7 +181,7 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 constexpr int attention_wgmma_least_split = 12;
-inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (attention_wgmma_query_stages(t.dim) * t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
+inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
 inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }

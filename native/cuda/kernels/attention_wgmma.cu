@@ -48,17 +48,15 @@ struct Work {
 template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, int together, long long cells) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX, Q_STAGES = attention_wgmma_query_stages(D);
+  constexpr int BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;
   extern __shared__ __align__(1024) char memory[];
   const uint32_t base = (shared_address(memory) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
-  const uint32_t own_q = base, own_k = base + Q_STAGES * Q_BYTES, own_v = own_k + STAGES * BYTES;
-  __shared__ __align__(8) uint64_t barriers[2 * Q_STAGES + 4 * STAGES];
-  const uint32_t full_q = shared_address(barriers), empty_q = full_q + 8 * Q_STAGES, full_k = empty_q + 8 * Q_STAGES, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
+  const uint32_t own_q = base, own_k = base + Q_BYTES, own_v = own_k + STAGES * BYTES;
+  __shared__ __align__(8) uint64_t barriers[2 + 4 * STAGES];
+  const uint32_t full_q = shared_address(barriers), empty_q = full_q + 8, full_k = empty_q + 8, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < Q_STAGES; i++) {
-      barrier_init(full_q + 8 * i, 1);
-      barrier_init(empty_q + 8 * i, GROUPS);
-    }
+    barrier_init(full_q, 1);
+    barrier_init(empty_q, GROUPS);
     for (int i = 0; i < STAGES; i++) {
       barrier_init(full_k + 8 * i, 1);
       barrier_init(full_v + 8 * i, 1);
@@ -74,17 +72,15 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   if (group == 0) {
     give_registers<GROUPS == 3 ? 32 : 24>();
     if (threadIdx.x != 0) return;
-    int stage = 0, phase = 0;
-    unsigned met = 0;  // tiles of queries
+    int stage = 0, phase = 0, phase_q = 0;
     for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
       const Work<BM, BC> work(s, cell, together);
       if (work.tiles == 0) continue;
       const int head = static_cast<int>(work.head), source = static_cast<int>(work.source);
-      const unsigned stage_q = met % Q_STAGES;
-      barrier_wait(empty_q + 8 * stage_q, met / Q_STAGES % 2 ^ 1);
-      barrier_expect(full_q + 8 * stage_q, Q_BYTES);
-      for (int i = 0; i < BOXES; i++) bulk_load(own_q + stage_q * Q_BYTES + i * Q_BOX, &map_q, full_q + 8 * stage_q, i * 64, static_cast<int>(work.first), head);
-      met++;
+      barrier_wait(empty_q, phase_q ^ 1);
+      barrier_expect(full_q, Q_BYTES);
+      for (int i = 0; i < BOXES; i++) bulk_load(own_q + i * Q_BOX, &map_q, full_q, i * 64, static_cast<int>(work.first), head);
+      phase_q ^= 1;
       // Keys a tile ahead of values: a group frees them earlier.
       int stage_v = stage, phase_v = phase;
       for (int t = 0; t <= work.tiles; t++) {
@@ -115,31 +111,9 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   using Scores = WarpGroupProduct<BC / 2>;
   using Sums = WarpGroupProduct<D / 2>;
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
-  int stage = 0, phase = 0;
-  unsigned met = 0;
+  int stage = 0, phase = 0, phase_q = 0;
   for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
     const Work<BM, BC> work(s, cell, together);
-    const unsigned stage_q = met % Q_STAGES, phase_q = met / Q_STAGES % 2;
-    met += work.tiles > 0;
-    // A head that ends before this group's queries: it takes its turns, and lets tiles go, so that the other has the tensor cores to itself. Three groups have no registers for that.
-    if (GROUPS == 2 && work.first + consumer * 64 >= s.queries) {
-      if (work.tiles > 0) {
-        barrier_wait(full_q + 8 * stage_q, phase_q);
-        if (speaks) barrier_arrive(empty_q + 8 * stage_q);
-      }
-      for (int t = 0; t < work.tiles; t++) {
-        barrier_wait(full_k + 8 * stage, phase);
-        if (TURNS && t > 0) {
-          turn_wait(turn, TURN_THREADS);
-          turn_arrive(next_turn, TURN_THREADS);
-        }
-        if (speaks) barrier_arrive(empty_k + 8 * stage);
-        barrier_wait(full_v + 8 * stage, phase);
-        if (speaks) barrier_arrive(empty_v + 8 * stage);
-        if (++stage == STAGES) stage = 0, phase ^= 1;
-      }
-      continue;
-    }
     // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next of every 8.
     const long long query = work.first + consumer * 64 + warp * 16 + lane / 4;
     float sums[D / 2], top[2] = {-INFINITY, -INFINITY}, total[2] = {};
@@ -152,7 +126,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       const auto multiply_keys = [&](int at) {
 #pragma unroll
         for (int d = 0; d < (D + 15) / 16; d++) {
-          const uint32_t a = own_q + stage_q * Q_BYTES + d / 4 * Q_BOX + consumer * 64 * ROW + d % 4 * 32, b = own_k + at * BYTES + d / 4 * BOX + d % 4 * 32;
+          const uint32_t a = own_q + d / 4 * Q_BOX + consumer * 64 * ROW + d % 4 * 32, b = own_k + at * BYTES + d / 4 * BOX + d % 4 * 32;
           Scores::template shared<0>(score, wgmma_descriptor(a, 16, 1024), wgmma_descriptor(b, 16, 1024), d > 0, T());
         }
       };
@@ -203,7 +177,8 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
         settle(weights);
       };
 
-      barrier_wait(full_q + 8 * stage_q, phase_q);
+      barrier_wait(full_q, phase_q);
+      phase_q ^= 1;
       barrier_wait(full_k + 8 * stage, phase);
       wgmma_fence();
       multiply_keys(stage);
@@ -238,7 +213,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 #pragma unroll
         for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
       }
-      if (speaks) barrier_arrive(empty_q + 8 * stage_q);
+      if (speaks) barrier_arrive(empty_q);
       barrier_wait(full_v + 8 * stage, phase);
       settle(sums);
       wgmma_fence();

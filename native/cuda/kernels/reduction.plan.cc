@@ -125,7 +125,7 @@ class Reduction {
       p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_rows_" + p_.dtype() + "_" + std::to_string(s.vectors)), {s.blocks}, reduced_threads, 0, a);
       return;
     }
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::position ? most_placed_slots : most_slots);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::position ? p_.device.sm_count * placed_slots : most_slots);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;

@@ -79,15 +79,8 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
   float sum = 0;
   wait_for_last();
   if (column < dim) {
-    // All of 144 blocks at once: a block for each multiprocessor is more than a whole number of rounds of 16 by a few.
-    constexpr int U = 9;
-    for (int s = group; s < splits; s += 16 * U) {
-      float share[U];
-#pragma unroll
-      for (int u = 0; u < U; u++) share[u] = s + u * 16 < splits ? __ldcg(parts + ((s + u * 16) * 2LL + blockIdx.y) * dim + column) : 0.0f;
-#pragma unroll
-      for (int u = 0; u < U; u++) sum += share[u];
-    }
+#pragma unroll 8
+    for (int s = group; s < splits; s += 16) sum += __ldcg(parts + (s * 2LL + blockIdx.y) * dim + column);
   }
   own[group][lane] = sum;
   __syncthreads();

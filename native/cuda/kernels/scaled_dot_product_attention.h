@@ -33,8 +33,6 @@ constexpr int attention_warp_pitch(int dim) { return dim + 4; }
 
 // Tiles of keys, and as many of values, that attention_wgmma.cu has on their way.
 constexpr int attention_wgmma_stages = 2;
-// Tiles of queries, of which the next arrives while one is met, where shared memory has room for two.
-constexpr int attention_wgmma_query_stages(int dim) { return dim <= 128 ? 2 : 1; }
 
 // Sizes of attention_f32_wide.cu.
 constexpr int attention_f32_wide_from = 129, attention_f32_wide_queries = 64, attention_f32_wide_keys = 64, attention_f32_wide_pitch = attention_f32_wide_keys + 8;

@@ -60,7 +60,7 @@ void plan_rows(Planner& p, const ScatterShape& s, bool slots) {
 
 // Lists of the indices of the rows that have any.
 void plan_lists(Planner& p, const ScatterShape& s) {
-  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_list_lanes(s);
+  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_list_lanes(p.device.sm_count, s);
   const CUdeviceptr heads = p.workspace(s.rows * 4), next = p.workspace(s.indices * 4);
   const int64_t threads = scatter_list_threads(p.device.sm_count, s);
   const int64_t links = ceil_div(s.indices, link_threads), halves = s.rows * s.dim * s.bytes / 2;

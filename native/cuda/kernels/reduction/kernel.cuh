@@ -113,9 +113,7 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
   const unsigned splits = gridDim.x;
   Part total = R::start();
   if constexpr (R::placed) {
-    // In one round all elements stay in registers, so that a place is found without a second read.
-    const int own = static_cast<int>(count), t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    total = R::moved(chunk <= step * LANES<T> ? first_largest<R, T, slot_vectors>(x + at, own, t, threads) : leading_largest<R, T, slot_vectors>(x + at, own, t, threads), static_cast<unsigned>(from));
+    total = R::moved(leading_largest<R, T, slot_vectors>(x + at, static_cast<int>(count), threadIdx.x, blockDim.x), static_cast<unsigned>(from));
   } else {
     const Range<R, T> range(x + at, R::pair ? y + at : x, count, 0);
     Part part[slot_vectors];

@@ -206,7 +206,16 @@ __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int
 #pragma unroll
     for (int u = 0; u < N; u++) a[u] = range.of_x(min(t + u * threads, range.vectors - 1));
 #pragma unroll
-    for (int u = 0; u < N; u++) own = max_or_nan(own, Leading<R, T>::largest(a[u]));
+    for (int u = 0; u < N; u++) {
+      if constexpr (sizeof(T) == 2) {
+        own = max_or_nan(own, Leading<R, T>::largest(a[u]));
+      } else {
+        float f[L];
+        unpack<T>(a[u], f);
+#pragma unroll
+        for (int j = 0; j < L; j++) own = max_or_nan(own, key_of<R>(f[j]));
+      }
+    }
   }
   return first_place<R, T>(own, ends, [&](auto same) {
     unsigned place = ~0u;

@@ -57,9 +57,12 @@ inline int scatter_lanes(const ScatterShape& s) { return lanes_of_row(std::min<i
 inline int scatter_room(const ScatterShape& s) { return s.indices <= s.rows * 2 ? 16 : 32; }
 // Threads of a block, as many as that leave every multiprocessor a block.
 inline int64_t scatter_threads(int64_t sm_count, int64_t threads) { return std::clamp<int64_t>(threads / sm_count / 32 * 32, 64, link_threads); }
-// The same of lists: a row has as many threads as it has columns for, up to a block, because a thread waits for memory at each step along its row (f16 25319x8192, one index: 32 threads take 32 steps).
-inline int scatter_list_lanes(const ScatterShape& s) { return lanes_of_row(std::min<int64_t>(link_threads, (s.dim + scatter_cells(s) - 1) / scatter_cells(s))); }
-inline int64_t scatter_list_threads(int64_t sm_count, const ScatterShape& s) { return std::max<int64_t>(scatter_list_lanes(s), scatter_threads(sm_count, s.indices * scatter_list_lanes(s))); }
+// The same of lists: where these do not fill the GPU, a row has as many threads as it has columns for, up to a block, because a thread waits for memory at each step along its row (H200: f16 25319x8192, one index 220 to 200 us,
+// 50001x4097, 100 234 to 199; f32 100001x1024, 3000 206 and 210).
+inline int scatter_list_lanes(int64_t sm_count, const ScatterShape& s) {
+  return s.indices * 32 >= sm_count * 512 ? scatter_lanes(s) : lanes_of_row(std::min<int64_t>(link_threads, (s.dim + scatter_cells(s) - 1) / scatter_cells(s)));
+}
+inline int64_t scatter_list_threads(int64_t sm_count, const ScatterShape& s) { return std::max<int64_t>(scatter_list_lanes(sm_count, s), scatter_threads(sm_count, s.indices * scatter_list_lanes(sm_count, s))); }
 // Threads that share the columns of a part of a row (scatter_look): as many as it has columns for, or fewer where that leaves multiprocessors without a block.
 inline int64_t scatter_look_columns(const ScatterShape& s, int64_t lanes) { return lanes * scatter_cells(s); }
 inline int scatter_look_lanes(int64_t sm_count, const ScatterShape& s) {

@@ -78,10 +78,10 @@ void scatters() {
             looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
           }
           if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
-            const int64_t of_row = kind == Scattering::lists ? scatter_list_lanes(s) : lanes, threads = kind == Scattering::lists ? scatter_list_threads(multiprocessors, s) : scatter_threads(multiprocessors, rows * lanes);
+            const int64_t of_row = kind == Scattering::lists ? scatter_list_lanes(multiprocessors, s) : lanes, threads = kind == Scattering::lists ? scatter_list_threads(multiprocessors, s) : scatter_threads(multiprocessors, rows * lanes);
             listed = listed && n <= 8 * rows && threads % 32 == 0 && threads % of_row == 0 && threads <= link_threads && over(rows, threads / of_row) <= most_blocks && over(n, threads / of_row) <= most_blocks;
-            // A thread of a list goes along its row in as few steps as a block allows.
-            listed = listed && (kind != Scattering::lists || of_row == link_threads || of_row * scatter_cells(s) >= dim);
+            // A thread of one of few lists goes along its row in as few steps as a block allows.
+            listed = listed && (kind != Scattering::lists || n > 2000 || of_row == link_threads || of_row * scatter_cells(s) >= dim);
             fits = fits && (kind != Scattering::slots || (scatter_room(s) % 4 == 0 && rows * scatter_room(s) * 4 <= int64_t{1} << 30));
           }
           if (kind == Scattering::found || kind == Scattering::bins) {

@@ -106,6 +106,7 @@ void attentions() {
   const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, hopper_shared, sizes(heads, queries, keys, dim), 2); };
   expect(warps(5000, 16, 16, 64).sharing == 1 && warps(526, 2, 3851, 128).sharing == 4 && warps(8, 4, 4096, 128).sharing == 8, "warps share keys where queries do not keep all busy");
   expect(warps(8, 4, 4096, 128).splits > 8 && warps(128, 4, 4096, 128).splits == 1, "and blocks do where heads are few");
+  expect(warps(83, 32, 513, 40).sharing == 8 && warps(83, 32, 513, 40).splits == 1, "where a tile is soon met, a block that waits for no others is sooner done");
   bool warps_fit = true;
   for (int dim = 8; dim <= 256; dim += 8)
     for (const int sharing : {4, 8}) warps_fit = warps_fit && attention_warp_bytes(sizes(1, 16, 5000, dim), sharing) <= 110 << 10;
