@@ -175,6 +175,16 @@ const MANY_CHANNELS: readonly Params[] = [
   { batch: 9, channels: 1002, filters: 6, groups: 2, length: 9, kernel: 2, padding: 1 },
 ]
 
+/** Few filters a group, which kernels meet with the input as it lies: rows that end within, at and behind four vectors, with padding on both sides. */
+const FEW_FILTERS: readonly Params[] = [
+  { batch: 2, channels: 33, filters: 3, length: 64, kernel: 3, padding: 1 },
+  { batch: 2, channels: 5, filters: 4, length: 131, kernel: 5, padding: 4, dilation: 2 },
+  { batch: 3, channels: 6, filters: 6, groups: 3, length: 277, kernel: 3, stride: 2, padding: 2 },
+  { batch: 2, channels: 51, filters: 51, groups: 51, length: 401, kernel: 1, stride: 2 },
+  { batch: 2, channels: 4, filters: 8, groups: 4, length: 260, kernel: 12, padding: 11, stride: 2 },
+  { batch: 1, channels: 700, filters: 1, length: 31, kernel: 5, stride: 2, padding: 2 },
+]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -221,5 +231,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

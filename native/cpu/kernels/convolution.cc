@@ -212,7 +212,7 @@ void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_nothing()) return run_zero<T>(call, whole);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
-  if (by_direct_rows(whole)) return run_direct_rows<T>(call, whole, F::output(output<T>(call)));
+  if (by_direct_rows(whole, call.threads, sizeof(T))) return run_direct_rows<T>(call, whole, F::output(output<T>(call)));
   if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
   if (by_image_columns<F>(whole)) {
     if constexpr (F::PAIRS)
@@ -260,7 +260,7 @@ template <class F>
 size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
   if (whole.meets_nothing()) return 0;
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
-  if (by_direct_rows(whole)) return 0;
+  if (by_direct_rows(whole, threads, rounded ? sizeof(BF16) : sizeof(float))) return 0;
   if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   size_t most = 0;

@@ -140,6 +140,12 @@ inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n)
 using VLanes = __mmask16;
 inline VLanes vlanes_from(int first) { return static_cast<__mmask16>(0xffffu << first); }
 inline V vload_joined(const float* p, const float* other, VLanes lanes) { return _mm512_mask_loadu_ps(vload(p), lanes, other); }
+// Elements of some lanes, zero in the others.
+inline V vload_masked(const float* p, __mmask16 lanes) { return _mm512_maskz_loadu_ps(lanes, p); }
+template <class T>
+inline V vload_masked(const T* p, __mmask16 lanes) {
+  return vwiden(p, _mm256_maskz_loadu_epi16(lanes, p));
+}
 inline V vload_between(const float* p, int from, int to, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_between(from, to), p); }
 
 }  // namespace

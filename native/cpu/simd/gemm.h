@@ -91,14 +91,14 @@ template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block) {
   constexpr int64_t WAITING = 1 << 16;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
-  constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
+  constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
   // Several panels of few terms: rows that lie beyond the caches, or meet in the same sets of them, are written a few whole ones at a time.
   const int64_t row_bytes = stride * static_cast<int64_t>(sizeof(*c));
-  const bool meet = W >= 16 && row_bytes % PAGE == 0 && all > 2 * ROWS_TOGETHER;
-  const bool apart = kc >= all_terms && kc <= (meet ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
+  const bool meet = W >= 16 && (row_bytes + NEARLY) % PAGE <= 2 * NEARLY && all > 2 * ROWS_TOGETHER;
+  const bool apart = kc >= all_terms && kc <= (meet && row_bytes % PAGE == 0 ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
   const int64_t most = apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : even_part(all, most);
   const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);

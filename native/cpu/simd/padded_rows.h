@@ -6,13 +6,22 @@ namespace {
 
 // Some lanes of a vector, and every second element in some lanes: what a row of padded cells meets, worked out once for all rows.
 struct Lanes {
-  int from = 0, to = 0;
+  static constexpr int64_t STEP = 1;
   Lanes() = default;
+#if defined(OPSCOPE_ISA_avx512)
+  __mmask16 mask = 0;
+  Lanes(int first, int past) : mask(vmask_between(first, past)) {}
+  template <class T>
+  V load(const T* p) const { return vload_masked(p, mask); }
+#else
+  int from = 0, to = 0;
   Lanes(int first, int past) : from(first), to(past) {}
   template <class T>
   V load(const T* p) const { return vload_between(p, from, to, 0); }
+#endif
 };
 struct EvenLanes {
+  static constexpr int64_t STEP = 2;
   Lanes low, high;
   EvenLanes() = default;
   EvenLanes(int from, int to) : low(limited(2 * from), limited(2 * to - 1)), high(limited(2 * from - W + 1), limited(2 * to - W)) {}

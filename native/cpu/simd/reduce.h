@@ -19,15 +19,25 @@ struct Total {
   }
 };
 
+// Elements of a row that is read in vectors which start lines (16-bit: half lines).
+template <class T>
+constexpr int64_t FROM_LINES = sizeof(T) < sizeof(float) ? 64 * LINE : 8 * LINE;
 constexpr int64_t BLOCK = 8192;  // floats added plainly before the compensated step
 
-// Sum of at(i) over n floats, a vector each: eight independent accumulators, a compensated step per block. at(i, rest): of the
-// last `rest` elements, the other lanes whatever they are.
+// Elements of a row in front of the first one that starts a vector's worth of bytes. Vectors that lie across two cache lines each take two reads,
+// and one core has fewer lines of memory on their way meanwhile.
+template <class T>
+inline int64_t before_line(const T* x) {
+  return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(x)) / sizeof(T)) & (W - 1);
+}
+
+// Sum of at(i) over n floats, a vector each, and of `first`: eight independent accumulators, a compensated step per block. at(i, rest): of
+// the last `rest` elements, the other lanes whatever they are.
 template <class At, class Rest>
-inline float total_of(int64_t n, At at, Rest at_rest) {
+inline float total_of(int64_t n, At at, Rest at_rest, V first = vset(0)) {
   if (n < 8 * W) {
     // What follows costs more than such a row.
-    V s0 = vset(0), s1 = s0;
+    V s0 = first, s1 = vset(0);
     int64_t i = 0;
     for (; i + 2 * W <= n; i += 2 * W) {
       s0 = vadd(s0, at(i));
@@ -41,7 +51,7 @@ inline float total_of(int64_t n, At at, Rest at_rest) {
   const int64_t whole = n - n % W;
   for (int64_t from = 0; from < n; from += BLOCK) {
     const int64_t end = least(from + BLOCK, whole);
-    V s0 = vset(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+    V s0 = from == 0 ? first : vset(0), s1 = vset(0), s2 = s1, s3 = s1, s4 = s1, s5 = s1, s6 = s1, s7 = s1;
     int64_t i = from;
     for (; i + 8 * W <= end; i += 8 * W) {
       s0 = vadd(s0, at(i));
@@ -72,6 +82,13 @@ inline float total_of(int64_t n, At at, Rest at_rest) {
 // Sum of f(x) over n floats.
 template <class T, class F>
 inline float sum_of(const T* x, int64_t n, F f) {
+  if (W > 1 && n >= FROM_LINES<T>) {
+    if (const int before = static_cast<int>(before_line(x)); before > 0) {
+      const V first = vfirst(f(vload_n(x, before, 0)), before, 0);
+      x += before, n -= before;
+      return total_of(n, [=](int64_t i) { return f(vload(x + i)); }, [=](int64_t i, int rest) { return f(vload_n(x + i, rest, 0)); }, first);
+    }
+  }
   return total_of(n, [=](int64_t i) { return f(vload(x + i)); }, [=](int64_t i, int rest) { return f(vload_n(x + i, rest, 0)); });
 }
 
@@ -111,6 +128,8 @@ struct Extreme {
     VNan n0 = vnan_none(), n1 = n0, n2 = n0, n3 = n0;
     const auto at = [=](int64_t i) { return f(vload(x + i)); };
     int64_t i = 0;
+    // The same element twice changes nothing.
+    if (W > 1 && n >= FROM_LINES<T>) m0 = also(m0, at(0), n0), i = before_line(x);
     for (; i + 8 * W <= n; i += 8 * W) {
       m0 = next(m0, at(i), at(i + W), n0);
       m1 = next(m1, at(i + 2 * W), at(i + 3 * W), n1);
@@ -133,6 +152,7 @@ template <class T>
 inline float max_of(const T* x, int64_t n) {
   V m0 = vset(to_float(x[0])), m1 = m0, m2 = m0, m3 = m0;
   int64_t i = 0;
+  if (W > 1 && n >= FROM_LINES<T>) m0 = vload(x), i = before_line(x);
   for (; i + 4 * W <= n; i += 4 * W) {
     m0 = vmax(m0, vload(x + i));
     m1 = vmax(m1, vload(x + i + W));
