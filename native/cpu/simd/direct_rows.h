@@ -42,12 +42,13 @@ inline bool by_short_rows(const Geometry& g) {
   return g.group_channels() == 1 && g.groups > 1 && g.width.output <= MOST_VECTORS * W && (g.width.output + W - 1) / W * g.width.kernel <= RowTaps<Lanes>::MOST;
 }
 
-// Longer rows of one channel each; of several channels f32 alone, whose factors need no widening, and no more of them than lie near one another where
-// a row takes several passes. Where the input is the matrix of a product it is read as it lies anyway.
+// Longer rows of one channel each; in 16 bits of one filter, whose factors are widened one by one. Of many channels, f32, where a row takes one pass over
+// them and few images meet the filters, whose copy another kernel would not repay. Where the input is the matrix of a product it is read as it lies anyway.
 inline bool by_long_rows(const Geometry& g, int threads, size_t bytes) {
-  constexpr int64_t NEAR_CHANNELS = 512, PASS = DIRECT_VECTORS * W;
+  constexpr int64_t LEAST_CHANNELS = 64, MOST_IMAGES = 4, PASS = DIRECT_VECTORS * W;
   if (g.is_matrix() || g.width.output <= W / 2 || DIRECT_VECTORS * g.width.kernel > RowTaps<Lanes>::MOST) return false;
-  if (g.group_channels() > 1 && (bytes < sizeof(float) || (g.width.output > PASS && g.group_channels() > NEAR_CHANNELS))) return false;
+  if (bytes < sizeof(float) && g.group_channels() * g.group_filters() > 1) return false;
+  if (g.group_channels() > 1 && (g.group_channels() < LEAST_CHANNELS || g.batch > MOST_IMAGES || g.width.output > PASS)) return false;
   return times(g.batch * g.groups, (g.width.output + PASS - 1) / PASS) >= threads;
 }
 
