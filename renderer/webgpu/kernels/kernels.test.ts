@@ -132,6 +132,8 @@ describe('WGSL kernels', () => {
     expect(build('batch_norm', [33, 11, 59, 1]).steps.map(({ groups }) => groups)).toEqual([11])
     expect(build('batch_norm', [65, 32, 64, 1]).steps.map(({ groups }) => groups)).toEqual([32])
     expect(build('batch_norm', [33, 11, 59, 0]).steps).toHaveLength(1)
+    // Of one channel, a thread joins the moments of four parts.
+    expect(build('batch_norm', [257, 1, 90_350, 1]).steps.map(({ groups }) => groups)).toEqual([1024, 1024])
     expect(build('batch_norm', [32, 256, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([256 * 5, 256 * 5])
     // Columns of a large matrix are not read by single elements.
     expect(build('batch_norm', [4096, 8192, 1, 1]).steps.length).toBeGreaterThan(3)

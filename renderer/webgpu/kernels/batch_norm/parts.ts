@@ -2,12 +2,14 @@ import { entry, header, step, storage, THREADS, widthFor, working } from '../../
 import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
 
-/** Workgroups that fill a device, parts of a channel that the threads of one join, and vectors that are worth a workgroup. */
+/** Workgroups that fill a device, parts of a channel whose moments a thread of one joins, and vectors that are worth a workgroup. */
 const FILLED = 1056
+const MOST_JOINED = 4
 const LEAST_VECTORS = 1024
 /** Shorter planes are read in pieces of less than half a sector of memory. */
 const LEAST_PLANE = 4
-const AT_ONCE = [0, 1, 2, 3]
+/** Vectors, or single elements, of a thread that are on their way together. */
+const TOGETHER = { 1: 8, 4: 4 }
 
 /**
  * Training in two dispatches: workgroups take the sum and the squares around the mean of a part of a channel (Welford 1962); then those of
@@ -18,12 +20,15 @@ export function byParts(shape: KernelShape): Program | undefined {
   if (plane < LEAST_PLANE) return undefined
   const width = widthFor(plane)
   const vectors = (batch * plane) / width
-  const parts = Math.max(1, Math.min(THREADS, Math.ceil(FILLED / channels), Math.floor(vectors / LEAST_VECTORS)))
+  const parts = Math.max(1, Math.min(MOST_JOINED * THREADS, Math.ceil(FILLED / channels), Math.floor(vectors / LEAST_VECTORS)))
   const perPart = Math.ceil(vectors / parts)
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vector] = [storage(dtype, width), working(width)]
   const f16 = dtype === 'f16'
   const row = plane / width
+  const together = Array.from({ length: TOGETHER[width] }, (_, u) => u)
+  const stride = together.length * THREADS
+  const joined = Array.from({ length: Math.ceil(parts / THREADS) }, (_, j) => j)
   // Vectors behind the last one are read again and dropped.
   const place = (u: number) => `  let e_${u} = min(e + ${u * THREADS}u, end - 1u); let at_${u} = (e_${u} / ${row}u * channels + channel) * ${row}u + e_${u} % ${row}u; let x_${u} = ${vector}(x[at_${u}]);`
   const common = `  let channels = dim(2u);
@@ -39,9 +44,9 @@ ${entry(`${common}
   var seen = 0.0;
   var mean = ${vector}(0.0);
   var squares = ${vector}(0.0);
-  for (var e = begin + lane; e < end; e += ${AT_ONCE.length * THREADS}u) {
-${AT_ONCE.map(place).join('\n')}
-${AT_ONCE.map((u) => `  if (e + ${u * THREADS}u < end) { seen += 1.0; let off = x_${u} - mean; mean += off * (1.0 / seen); squares += off * (x_${u} - mean); }`).join('\n')}
+  for (var e = begin + lane; e < end; e += ${stride}u) {
+${together.map(place).join('\n')}
+${together.map((u) => `  if (e + ${u * THREADS}u < end) { seen += 1.0; let off = x_${u} - mean; mean += off * (1.0 / seen); squares += off * (x_${u} - mean); }`).join('\n')}
   }
   let sum = reduce_sum(seen * ${sumOf('mean', width)}, lane);
   let off = mean - ${vector}(sum / f32(${width}u * max(1u, end - begin)));
@@ -51,19 +56,22 @@ ${AT_ONCE.map((u) => `  if (e + ${u * THREADS}u < end) { seen += 1.0; let off = 
 ${entry(`${common}
   let factor = weight[channel];
   let shift = bias[channel];
-  let first = min(lane * dim(0u), dim(1u));
-  let own = f32(${width}u * (min(first + dim(0u), dim(1u)) - first));
-  var known = vec2<f32>(0.0);
-  if (lane < parts) { known = moments[channel * parts + lane]; }
+${joined.map((j) => `  let part_${j} = lane + ${j * THREADS}u;
+  let begin_${j} = min(part_${j} * dim(0u), dim(1u));
+  let own_${j} = f32(${width}u * (min(begin_${j} + dim(0u), dim(1u)) - begin_${j}));
+  var known_${j} = vec2<f32>(0.0);
+  if (part_${j} < parts) { known_${j} = moments[channel * parts + part_${j}]; }`).join('\n')}
   let count = f32(${width}u * dim(1u));
-  let mean = reduce_sum(known.x, lane) / count;
+  let mean = reduce_sum(${joined.map((j) => `known_${j}.x`).join(' + ')}, lane) / count;
   var around = 0.0;
-  if (lane < parts && own > 0.0) { let off = known.x / own - mean; around = known.y + own * off * off; }
+${joined.map((j) => `  if (part_${j} < parts && own_${j} > 0.0) { let off = known_${j}.x / own_${j} - mean; around += known_${j}.y + own_${j} * off * off; }`).join('\n')}
   let rstd = inverseSqrt(reduce_sum(around, lane) / count + scalar(0u));
   if (part == 0u && lane == 0u) { mean_out[channel] = mean; rstd_out[channel] = rstd; }
-  for (var e = begin + lane; e < end; e += ${AT_ONCE.length * THREADS}u) {
-${AT_ONCE.map(place).join('\n')}
-${AT_ONCE.map((u) => `  if (e + ${u * THREADS}u < end) { out[at_${u}] = ${type}((x_${u} - mean) * (rstd * factor) + shift); }`).join('\n')}
+  // What was read last may still be in the cache.
+  for (var left = (end - begin + ${stride - 1}u) / ${stride}u; left > 0u; left--) {
+    let e = begin + lane + (left - 1u) * ${stride}u;
+${together.map(place).join('\n')}
+${together.map((u) => `  if (e + ${u * THREADS}u < end) { out[at_${u}] = ${type}((x_${u} - mean) * (rstd * factor) + shift); }`).join('\n')}
   }`)}`
   const dims = [perPart, vectors, channels, parts]
   return {

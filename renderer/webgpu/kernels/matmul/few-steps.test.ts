@@ -24,6 +24,8 @@ describe('products of few steps', () => {
   it('are taken so where rows are no whole vectors and there is more to write than a thread for each output takes', () => {
     const groups = (m: number, n: number, k: number) => build([1, m, n, k, 1, 1]).steps.map((one) => one.groups)
     expect(groups(2049, 4043, 2)).toEqual([4 * 257])
+    // Of more steps, also where rows are whole vectors but few.
+    expect([groups(17, 32_769, 9), groups(17, 32_768, 9), groups(2048, 4096, 9)]).toEqual([[33 * 17], [32 * 17], [32 * 16]])
     expect(groups(359, 219, 5)).toEqual([Math.ceil((359 * 219) / 256)])
   })
 })

@@ -3,8 +3,9 @@ import { MOST_COVERED, type OutputGrid } from '../../wgsl/output-grid'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
 
-/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors. */
+/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors; more of them, where tiles of few rows would be written late. */
 export const FEW_STEPS = 8
+export const SOME_STEPS = 16
 /** Rows, most first, and columns of a thread at most: it reads an element of b once for all its rows, and of a for all its columns. */
 const HEIGHTS = [8, 4, 2, 1]
 const COLUMNS = 4

@@ -1,6 +1,6 @@
 import { mapped } from '../../wgsl/mapped'
 import { dimOf, type KernelShape, type Program } from '../types'
-import { fewSteps, FEW_STEPS } from './few-steps'
+import { fewSteps, FEW_STEPS, SOME_STEPS } from './few-steps'
 
 /** Rows that a thread computes of a column: tiles of so few would stand nearly empty. */
 const FEW_ROWS = 8
@@ -16,6 +16,8 @@ const LITTLE = 2 ** 22
 const AT_ONCE = 4
 const AT_ONCE_OF_MANY = 8
 const MANY_STEPS = 100
+/** Rows that leave most of a tile empty. */
+const LOW = 64
 /** Products of which many would each fill a corner of a tile. */
 const SMALL = 16
 
@@ -26,7 +28,7 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   const shared = k > SHORT && Math.min(m, n) <= SMALL && batch * m * n < MANY_COLUMNS
   const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
   // Halves are written with their neighbours by a thread for each output (f16-storage.ts).
-  const isFew = k <= FEW_STEPS && n % 4 !== 0
+  const isFew = (k <= FEW_STEPS && n % 4 !== 0) || (k <= SOME_STEPS && (n % 4 !== 0 || m <= LOW) && shape.dtype === 'f32')
   const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) || (isFew && shape.dtype === 'f16') ? 1 : undefined
   if (rows === undefined) return isFew ? fewSteps(shape) : undefined
   const steps = Array.from({ length: Math.min(rows === 1 && k > MANY_STEPS ? AT_ONCE_OF_MANY : AT_ONCE, k) }, (_, u) => u)

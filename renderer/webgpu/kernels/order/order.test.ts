@@ -69,18 +69,27 @@ describe('the plans of sort, topk and scatter_add', () => {
     const { steps, scratchBytes } = build('topk', [1, 131_072, 40])
     expect(steps.map(({ groups }) => groups)).toEqual([32, 1])
     expect(scratchBytes).toEqual([4 * 32 * 40, 4 * 32 * 40])
-    // More than 64, where the parts leave out most.
-    expect([[4, 32_769, 275], [1, 120_001, 400]].map((dims) => build('topk', dims).steps.map(({ groups }) => groups))).toEqual([[36, 4], [30, 1]])
+    // More than 64, where the parts leave out most and too many searches would merge them.
+    expect([[1, 150_001, 400], [31, 130_001, 275]].map((dims) => build('topk', dims).steps.map(({ groups }) => groups))).toEqual([[37, 1], [31 * 32, 31]])
+  })
+
+  it('merge the first of sorted parts of few rows, and sort many rows by large workgroups', () => {
+    const { steps, scratchBytes } = build('topk', [4, 32_769, 275])
+    expect(steps.map(({ groups }) => groups)).toEqual([4 * 9, Math.ceil((4 * 9 * 275) / THREADS)])
+    expect(scratchBytes).toEqual([4 * 4 * 9 * 275, 4 * 4 * 9 * 275])
+    expect(build('topk', [1, 120_001, 400]).steps.map(({ groups }) => groups)).toEqual([32, 50])
+    const large = KERNELS.get('topk')!.build({ dtype: 'f32', dims: [513, 5237, 1220], scalars: [], threads: 1024, workgroupBytes: 49_152 })
+    expect(large).toMatchObject({ scratchBytes: [], steps: [{ groups: 513 }] })
   })
 
   it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [264, 8192, 300])
-    expect(steps.map(({ groups }) => groups)).toEqual([1056, 264])
-    expect(scratchBytes).toEqual([264 * 4 * 512 * 8])
+    const { steps, scratchBytes } = build('topk', [2000, 16_383, 300])
+    expect(steps.map(({ groups }) => groups)).toEqual([16_000, 4000, 1000])
+    expect(scratchBytes).toEqual([2000 * 8 * 512 * 8, 2000 * 2 * 512 * 8])
     // Few rows are sorted as those of sort are, where they have few parts.
-    expect(build('topk', [17, 6353, 416]).steps.map(({ groups }) => groups)).toEqual([34, Math.ceil((17 * 2 * 3177) / THREADS)])
+    expect(build('topk', [17, 6353, 416]).steps.map(({ groups }) => groups)).toEqual([34, Math.ceil((17 * 2 * 416) / THREADS)])
     // Of blocks that are kept whole, the better half of two until one is left.
-    expect(build('topk', [4, 40_000, 1500]).steps.map(({ groups }) => groups)).toEqual([80, 40, 20, 12, 8, 4])
+    expect(build('topk', [4, 150_000, 1900]).steps.map(({ groups }) => groups)).toEqual([296, 148, 76, 40, 20, 12, 8, 4])
     // More than a block: whole rows.
     expect(build('topk', [4, 8192, 5000]).steps.map(({ groups }) => groups)).toEqual(build('sort', [4, 8192, 1]).steps.map(({ groups }) => groups))
   })
@@ -115,7 +124,7 @@ describe('the plans of sort, topk and scatter_add', () => {
     const crowded = build('scatter_add', [116, 5, 118749])
     expect(crowded.scratchBytes[0]).toBe(crowded.steps[0]!.groups * 116 * 5 * 4)
     expect(build('scatter_add', [50257, 768, 16384]).scratchBytes).toEqual([4 * 50257, 4 * 16384])
-    // Of little, threads that share each cell look for its sources: here four, eight and one.
-    expect([[2, 2, 166], [12_522, 1, 1025], [123, 31, 7]].map((dims) => build('scatter_add', dims).steps.map(({ groups }) => groups))).toEqual([[1], [Math.ceil(12_522 / 8)], [15]])
+    // Of little, threads that share each cell look for its sources: here eight, eight and two.
+    expect([[2, 2, 166], [12_522, 1, 1025], [123, 31, 7]].map((dims) => build('scatter_add', dims).steps.map(({ groups }) => groups))).toEqual([[1], [Math.ceil(12_522 / 8)], [30]])
   })
 })

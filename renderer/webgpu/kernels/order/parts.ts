@@ -24,6 +24,10 @@ const hasLarge = ({ threads = THREADS, workgroupBytes = 0 }: DeviceLimits): bool
 const FEW_MERGED = 4
 const MOST_MERGED = 8
 const MOST_ELEMENTS_MERGED = 3 * 2 ** 19
+/** Parts of a row, of which only the first elements are merged, and the reads of all searches, up to which that is faster than selection. */
+const MOST_PARTS_OF_FIRST = 32
+const MOST_OF_FIRST = LONGEST_PART / 2
+const MOST_SEARCHED = 2 ** 24
 
 /** Elements of a part at most where rows are sorted by parts, which are merged: undefined where they are not. */
 export function partOf(rows: number, length: number, device: DeviceLimits): number | undefined {
@@ -32,6 +36,14 @@ export function partOf(rows: number, length: number, device: DeviceLimits): numb
   const parts = Math.ceil(length / LONGEST_PART)
   if (parts <= FEW_MERGED || (parts <= MOST_MERGED && rows * length <= MOST_ELEMENTS_MERGED)) return LONGEST_PART
   return large && length <= FEW_MERGED * LARGE.longest ? LARGE.longest : undefined
+}
+
+/** Elements of a part at most where the first of rows are sorted by parts: undefined where they are not. */
+export function partOfFirst(rows: number, length: number, first: number, device: DeviceLimits): number | undefined {
+  const parts = Math.ceil(length / LONGEST_PART)
+  const searched = rows * parts * parts * first * Math.log2(first)
+  const isMerged = first <= MOST_OF_FIRST && rows < LARGE.rows && parts <= MOST_PARTS_OF_FIRST && rows * length <= MOST_ELEMENTS_MERGED && searched <= MOST_SEARCHED
+  return isMerged ? LONGEST_PART : partOf(rows, length, device)
 }
 
 /** Parts that fill any device known here: each of fewer threads then, which scan as many counters each for more keys. */
@@ -62,8 +74,15 @@ interface Cut {
   first: number
 }
 
-/** Sorts each part, for the result where a row has one, else for scratch 0 (keys) and 1 (places). dims: rows, length, parts, first round, size, first. */
-function sortParts(descending: boolean, { rows, length, parts, size, first }: Cut, x: Elements, to: Sorted, { subgroups }: DeviceLimits): Step {
+/** Elements of a part that may be among the first of the row: those that are merged. */
+const mergedOf = ({ size, first }: Cut): number => Math.min(size, first)
+
+/** Other parts that a thread searches together. */
+const SEARCHED_TOGETHER = 16
+
+/** Sorts each part, for the result where a row has one, else its first for scratch 0 (keys) and 1 (places). dims: rows, length, parts, first round, size, first, those that are merged. */
+function sortParts(descending: boolean, cut: Cut, x: Elements, to: Sorted, { subgroups }: DeviceLimits): Step {
+  const { rows, length, parts, size, first } = cut
   const { threads, held } = sharedBy(rows * parts, size)
   const placeBits = Math.max(PLACE_BITS, Math.ceil(Math.log2(threads * held)))
   const placeMask = 2 ** placeBits - 1
@@ -77,7 +96,7 @@ function sortParts(descending: boolean, { rows, length, parts, size, first }: Cu
   const alone = parts === 1
   const written = alone
     ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = i32(e${k}); }`
-    : (k: number) => `if (i${k} < dim(4u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = begin + e${k}; }`
+    : (k: number) => `if (i${k} < dim(6u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = begin + e${k}; }`
   const targets = alone ? [{ name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }] : [{ name: 'keys_out', type: 'u32', write: true }, { name: 'places_out', type: 'u32', write: true }]
   const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'), usesSubgroups(threads, subgroups))}${keyFunctions(descending)}${memoryText(m, subgroups)}
 ${entry(`  let row = group / dim(2u);
@@ -85,7 +104,7 @@ ${entry(`  let row = group / dim(2u);
   let begin = group % dim(2u) * dim(4u);
   let count = min(dim(4u), dim(1u) - begin);
   let base = row * dim(1u) + begin;
-${alone ? '' : '  let to = group * dim(4u);\n'}${each((k) => `let i${k} = ${k * threads}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
+${alone ? '' : '  let to = group * dim(6u);\n'}${each((k) => `let i${k} = ${k * threads}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
   for (var round = dim(3u); round < 2u; round++) {
     workgroupBarrier();
 ${each((k) => write(`i${k}`, `key${k}`))}
@@ -103,32 +122,38 @@ ${each((k) => `e${k} = ${read(`i${k}`)} & ${placeMask}u;`)}
 ${each((k) => write(`i${k}`, `key${k}`))}
   workgroupBarrier();
 ${each(written)}`, threads)}`
-  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < placeBits ? 0 : 1, size, first], rows * parts)
+  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < placeBits ? 0 : 1, size, first, mergedOf(cut)], rows * parts)
 }
 
-/** Each element of sorted parts to its place in the row, where that is among the first. dims: rows, length, first. */
-function mergeParts(descending: boolean, { rows, length, parts, size, first }: Cut, to: Sorted): Step {
-  const others = (text: (j: number) => string) => numbers(parts - 1).map((j) => `  ${text(j)}`).join('\n')
+/** Each of the first elements of sorted parts to its place in the row, where that is among the first. dims: rows, length, first. */
+function mergeParts(descending: boolean, cut: Cut, to: Sorted): Step {
+  const { rows, length, parts, size, first } = cut
+  const merged = mergedOf(cut)
   // Of each other part, half of what is left at a time; what stands behind the elements of the last part is in front of nothing.
   const reaches: number[] = []
-  for (let left = size; left > 1; left -= left >> 1) reaches.push(left >> 1)
+  for (let left = merged; left > 1; left -= left >> 1) reaches.push(left >> 1)
+  const searches = Array.from({ length: Math.ceil((parts - 1) / SEARCHED_TOGETHER) }, (_, round) => {
+    const others = numbers(parts - 1).slice(round * SEARCHED_TOGETHER, (round + 1) * SEARCHED_TOGETHER)
+    const each = (text: (j: number) => string) => others.map((j) => `    ${text(j)}`).join('\n')
+    return `  {
+${each((j) => `let part${j} = select(own + ${j + 1}u, own - ${parts - j - 1}u, own >= ${parts - j - 1}u); let base${j} = (row * ${parts}u + part${j}) * ${merged}u; let bound${j} = key + select(0u, 1u, part${j} < own); var at${j} = base${j};`)}
+${[...reaches, 1].map((reach) => each((j) => `at${j} += select(0u, ${reach}u, keys[at${j} + ${reach - 1}u] < bound${j});`)).join('\n')}
+    rank += ${others.map((j) => `at${j} - base${j}`).join(' + ')};
+  }`
+  })
   const wgsl = `${header([{ name: 'keys', type: 'u32' }, { name: 'places', type: 'u32' }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }], to.type === 'f16')}${keyFunctions(descending)}
 ${entry(`  let i = group * ${THREADS}u + lane;
-  let row = i / ${parts * size}u;
-  let column = i % ${parts * size}u;
-  if (row >= dim(0u) || column >= dim(1u)) { return; }
-  let own = column / ${size}u;
-  // Behind the first of its own part, an element is none of the first of the row.
-  if (column - own * ${size}u >= dim(2u)) { return; }
+  let row = i / ${parts * merged}u;
+  let own = i / ${merged}u % ${parts}u;
+  var rank = i % ${merged}u;
+  if (row >= dim(0u) || own * ${size}u + rank >= dim(1u)) { return; }
   let key = keys[i];
-${others((j) => `let part${j} = select(own + ${j + 1}u, own - ${parts - j - 1}u, own >= ${parts - j - 1}u); let base${j} = row * ${parts * size}u + part${j} * ${size}u; let bound${j} = key + select(0u, 1u, part${j} < own); var at${j} = base${j};`)}
-${[...reaches, 1].map((reach) => others((j) => `at${j} += select(0u, ${reach}u, keys[at${j} + ${reach - 1}u] < bound${j});`)).join('\n')}
-  let rank = column - own * ${size}u${numbers(parts - 1).map((j) => ` + at${j} - base${j}`).join('')};
+${searches.join('\n')}
   if (rank < dim(2u)) {
     values[row * dim(2u) + rank] = ${storage(to.type, 1)}(value_of(key));
     indices[row * dim(2u) + rank] = i32(places[i]);
   }`)}`
-  return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, first], Math.ceil((rows * parts * size) / THREADS))
+  return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, first], Math.ceil((rows * parts * merged) / THREADS))
 }
 
 /** The first of each row of x, by parts of up to `longest` elements. */
@@ -136,5 +161,6 @@ export function sortByParts(descending: boolean, rows: number, length: number, f
   const parts = Math.ceil(length / longest)
   const cut = { rows, length, parts, size: Math.ceil(length / parts), first }
   if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to, device)] }
-  return { scratchBytes: [4 * rows * parts * cut.size, 4 * rows * parts * cut.size], steps: [sortParts(descending, cut, x, to, device), mergeParts(descending, cut, to)] }
+  const bytes = 4 * rows * parts * mergedOf(cut)
+  return { scratchBytes: [bytes, bytes], steps: [sortParts(descending, cut, x, to, device), mergeParts(descending, cut, to)] }
 }

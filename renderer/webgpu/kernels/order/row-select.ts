@@ -12,11 +12,11 @@ const PER_THREAD = BINS / THREADS
 /** Candidates whose keys and places fit where the counts were. */
 const KEPT = BINS / 2
 /** Elements up to which the first elements of all threads say well enough where the first of the row end. */
-const FEW = 64
+export const FEW = 64
 /** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without. */
 const SHORTEST = 1025
 const MOST_SELECTED = 256
-export const MANY_ROWS = 264
+const MANY_ROWS = 264
 /** Candidates that are compared with each other rather than counted by one more digit. */
 const RANKED = 96
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */

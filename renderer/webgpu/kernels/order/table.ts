@@ -3,10 +3,10 @@ import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { firstFew, isFewFirst } from './first-few'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
-import { LONGEST_PART, partOf, sortByParts } from './parts'
+import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './row-select'
+import { FEW, isSelectedByPart, isSelectedByRow, selectByPart, selectByRow } from './row-select'
 import { isSelected, selectFirst } from './select'
 import { isShort, sortShort } from './short'
 
@@ -62,11 +62,13 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out, shape)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
-  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out, shape)
-  if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
-  // Parts of few rows are sorted in fewer steps than blocks, twice, by a network.
-  const longest = rows < MANY_ROWS ? partOf(rows, cols, {}) : undefined
+  const byPart = isSelectedByPart(rows, cols, first)
+  if (byPart && first <= FEW) return selectByPart(descending, rows, cols, first, x, out, shape)
+  if (isSelected(rows, cols, first) && !byPart) return selectFirst(descending, rows, cols, first, x, out)
+  // Parts are sorted in fewer steps than their first are selected, and than blocks are sorted by a network.
+  const longest = partOfFirst(rows, cols, first, shape)
   if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
+  if (byPart) return selectByPart(descending, rows, cols, first, x, out, shape)
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
   return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out, shape)

@@ -5,6 +5,7 @@ import { KERNELS } from '../registry'
 import { keysSeen } from './few'
 import { planSharedKeys } from './shared-keys'
 import { lanesOf } from './short'
+import { planTiles } from './tiled'
 
 const build = (op: string, dims: readonly number[]) => KERNELS.get(op)!.build({ dtype: 'f32', dims, scalars: [] })
 
@@ -20,7 +21,19 @@ describe('attention', () => {
 
   it('takes a workgroup for each query where tiles are few and little is read', () => {
     const groups = (queries: number, keys: number) => build('scaled_dot_product_attention', [1, 1, 1, queries, keys, 96, 0]).steps[0]!.groups
-    expect([groups(67, 67), groups(1024, 1024)]).toEqual([67, 16])
+    expect([groups(67, 67), groups(1024, 1024)]).toEqual([67, 16 * 8])
+  })
+  it('shares the keys of few tiles between workgroups, in whole tiles, which a second step joins', () => {
+    expect(build('scaled_dot_product_attention', [1, 2, 2, 500, 500, 64, 0]).steps.map(({ groups }) => groups)).toEqual([2 * 8 * 4, 2 * 500])
+    expect(build('scaled_dot_product_attention', [16, 8, 8, 500, 500, 64, 0]).steps.map(({ groups }) => groups)).toEqual([16 * 8 * 8])
+    const random = createRandom(6)
+    for (let i = 0; i < 2000; i++) {
+      const upTo = (most: number) => Math.ceil(most ** random())
+      const [seqQ, seqK, causal] = [upTo(5000), upTo(50_000), random() < 0.5]
+      const { tiles, parts, perPart } = planTiles({ batch: upTo(20), heads: upTo(20), seqQ, seqK, causal })
+      const seen = keysSeen({ seqQ, seqK, causal })
+      expect(tiles * 64 >= seqQ && perPart % 64 === 0 && parts * perPart >= seen && (parts - 1) * perPart < seen, `${seqQ} ${seqK}`).toBe(true)
+    }
   })
   it('takes tiles of 64 queries, and less than 32 queries by up to eight, with those of other heads that share their keys', () => {
     const groups = (queries: number, kvHeads = 4) => build('scaled_dot_product_attention', [20, 4, kvHeads, queries, 100, 40, 0]).steps[0]!.groups

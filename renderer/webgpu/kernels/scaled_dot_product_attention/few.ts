@@ -2,13 +2,14 @@ import { entry, header, step, storage, THREADS, widthFor, working } from '../../
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program, Step } from '../types'
 
-/** Workgroups of tiles below which most of a device is idle, and keys for each query from which on that counts. */
-const FEW_GROUPS = 66
-const KEYS_EACH = 4
 /** Queries of all heads up to which each may read the keys by itself. */
 const MOST_QUERIES = 2048
-/** Elements of keys that all queries read together up to which that takes no longer than a tile, whose steps wait for each other. */
+/** Elements of keys that all queries read together up to which that takes no longer than tiles, whose steps wait for each other, and of more keys than queries, of which tiles are more parts. */
 const MOST_READ = 2 ** 23
+const MOST_OF_MANY_KEYS = 2 ** 24
+const KEYS_EACH = 4
+/** Workgroups that leave most of a device idle. */
+const FEW_GROUPS = 66
 /** Keys whose scores a workgroup has at a time: one for each thread, or fewer where workgroups would leave most of a device idle. */
 const CHUNKS = [THREADS, THREADS / 2, THREADS / 4]
 /** Threads that share a key's score, where its row has as many vectors. */
@@ -31,10 +32,10 @@ export interface FewAttention {
   scale: number
 }
 
-/** Whether workgroups should take the keys of one query rather than tiles of queries, of which there would be `tiles`. */
-export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention, tiles: number): boolean {
+/** Whether workgroups should take the keys of one query rather than tiles of queries. */
+export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention): boolean {
   const queries = batch * heads * seqQ
-  return tiles < FEW_GROUPS && queries <= MOST_QUERIES && (seqK >= KEYS_EACH * seqQ || queries * seqK * headDim <= MOST_READ)
+  return queries <= MOST_QUERIES && queries * seqK * headDim <= (seqK >= KEYS_EACH * seqQ ? MOST_OF_MANY_KEYS : MOST_READ)
 }
 
 /** Keys that some query sees. */

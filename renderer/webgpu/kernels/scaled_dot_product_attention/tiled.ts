@@ -1,7 +1,9 @@
-import { entry, header, storage, widthFor } from '../../wgsl/header'
+import { entry, header, step, storage, widthFor } from '../../wgsl/header'
+import type { KernelShape, Program } from '../types'
+import { joinStep, type FewAttention } from './few'
 
 /** Queries and keys of a tile: a thread has 4x4 scores of it, and of four queries every 64th four elements of the result. */
-export const TILE = 64
+const TILE = 64
 const SIDE = 16
 /** Elements of queries and keys that lie in workgroup memory at a time, and those whose products are written out. */
 const DEPTH = 16
@@ -10,6 +12,33 @@ const WRITTEN_OUT = 2
 const TOGETHER = 8
 const TOGETHER_OF_LONG = 4
 const QUADS = [0, 1, 2, 3]
+
+/** Tiles of a head that all count where the last is not whole. */
+const FEW_TILES = 8
+/** Workgroups that fill a device, and tiles of keys that are worth a workgroup of their own and the pass that joins it. */
+const FILLED = 264
+const LEAST_TILES = 2
+
+/** Tiles of queries of each head, and the parts of the keys that each has, in whole tiles: several where a device would be idle. */
+export function planTiles({ batch, heads, seqQ, seqK, causal }: Pick<FewAttention, 'batch' | 'heads' | 'seqQ' | 'seqK' | 'causal'>): { tiles: number; parts: number; perPart: number } {
+  const tiles = Math.ceil(seqQ / TILE)
+  const ofKeys = Math.ceil((causal ? Math.min(seqK, seqQ) : seqK) / TILE)
+  const wanted = Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * tiles)), Math.floor(ofKeys / LEAST_TILES)))
+  const each = Math.ceil(ofKeys / wanted)
+  return { tiles, parts: Math.ceil(ofKeys / each), perPart: each * TILE }
+}
+
+/** Attention of many queries, by tiles. */
+export function tiledAttention(of: FewAttention, device: Pick<KernelShape, 'subgroups'>): Program {
+  const { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } = of
+  const { tiles, parts, perPart } = planTiles(of)
+  const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
+  const split = parts > 1
+  const first = step(tiledText(dtype, headDim, causal, partial, split), [{ input: 0 }, { input: 1 }, { input: 2 }, split ? { scratch: 0 } : 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads, ...(split ? [parts, perPart] : [])], batch * heads * tiles * parts, [scale])
+  if (!split) return { scratchBytes: [], steps: [first] }
+  const queries = batch * heads * seqQ
+  return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
+}
 
 /** Rows of SIDE vectors in workgroup memory (16 KiB): the queries, the keys and then the parts of the largest score, or the weights of a tile. */
 const KEYS_AT = DEPTH
@@ -27,9 +56,9 @@ const loader = (name: string, width: 1 | 4) =>
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
  * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. `partial`: heads of a few tiles that are not all seen whole, where
- * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). `split`: several workgroups have parts of the keys of a tile, which `joinStep` of few.ts joins. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
  */
-export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean): string {
+function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean, split: boolean): string {
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const columns = Array.from({ length: Math.ceil(headDim / TILE) }, (_, c) => c)
@@ -38,16 +67,19 @@ export function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean
   const written = (i: number) => (width === 4
     ? columns.map((c) => `{ let d = ${c * TILE}u + 4u * x; if (d < head_dim) { out[(row * head_dim + d) / 4u] = ${type}(sum_${c}_${i} * inverse); } }`)
     : columns.flatMap((c) => QUADS.map((j) => `{ let d = ${c * TILE + j}u + 4u * x; if (d < head_dim) { out[row * head_dim + d] = ${type}(sum_${c}_${i}[${j}] * inverse); } }`))).join(' ')
+  // What each part leaves of a query: its largest score, the sum of its weights, and the weighted values.
+  const left = (i: number) => `let to = (row * dim(6u) + part) * (head_dim + 2u); if (x == 0u) { out[to] = top[${i}]; out[to + 1u] = total[${i}]; } ${columns.flatMap((c) => QUADS.map((j) => `{ let d = ${c * TILE + j}u + 4u * x; if (d < head_dim) { out[to + 2u + d] = sum_${c}_${i}[${j}]; } }`)).join(' ')}`
   const visible = (j: number) => `vec4<bool>(${QUADS.map((i) => `first_key + 4u * x + ${j}u < seq_k${causal ? ` && first_key + 4u * x + ${j}u <= query + ${i}u` : ''}`).join(', ')})`
-  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16')}
+  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16')}
 const head_dim = ${headDim}u;
 var<workgroup> memory: array<array<vec4<f32>, ${SIDE}>, ${TILE}>;
 ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);
   let tiles = dim(2u);
-  let head = group / tiles;
+  let tile = ${split ? 'group / dim(6u)' : 'group'};
+${split ? '  let part = group % dim(6u);\n' : ''}  let head = tile / tiles;
   if (head >= dim(3u)) { return; }
-  let first_query = group % tiles * ${TILE}u;
+  let first_query = tile % tiles * ${TILE}u;
   let y = lane / ${SIDE}u;
   let x = lane % ${SIDE}u;
   let query = first_query + 4u * y;
@@ -60,8 +92,9 @@ ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let se
 ${partial ? '  let has_queries = query < seq_q;\n' : ''}  var top = vec4<f32>(-1e30);
   var total = vec4<f32>(0.0);
 ${each((c, i) => `  var sum_${c}_${i} = vec4<f32>(0.0);`)}
-  let seen = ${causal ? `min(seq_k, first_query + ${TILE}u)` : 'seq_k'};
-  for (var first_key = 0u; first_key < seen; first_key += ${TILE}u) {
+  let all_seen = ${causal ? `min(seq_k, first_query + ${TILE}u)` : 'seq_k'};
+  let seen = ${split ? 'min(all_seen, (part + 1u) * dim(7u))' : 'all_seen'};
+  for (var first_key = ${split ? 'part * dim(7u)' : '0u'}; first_key < seen; first_key += ${TILE}u) {
     let key_row = k_base + min(first_key + bring_row, seq_k - 1u);
 ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
     for (var at = 0u; at < head_dim; at += ${DEPTH}u) {
@@ -93,5 +126,5 @@ ${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, 
 ${together.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
   }
-${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; let inverse = 1.0 / total[${i}]; ${written(i)} }`).join('\n')}`)}`
+${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; ${split ? left(i) : `let inverse = 1.0 / total[${i}]; ${written(i)}`} }`).join('\n')}`)}`
 }

@@ -7,6 +7,7 @@ import { byRow, planByRow } from './by-row'
 import { planCrowded, inParts } from './crowded'
 import { fewRows } from './few-rows'
 import { linked, listsOf, planLinked } from './linked'
+import { ofRow, planOfRow } from './of-row'
 import { ownColumns, planOwnColumns } from './own-columns'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. Elements that a thread adds: their reads and first exchanges are on their way together. */
@@ -34,15 +35,20 @@ const MOST_ROWS_OF_A_SOURCE = 4
 /** Rows whose sums in registers of threads cost less than lists whatever the number of their sources. */
 const FEW_ROWS = 32
 
-/** Comparisons of cells with indices that take no longer than a second dispatch, and those of a thread: threads of a workgroup at most share a cell. */
+/** Comparisons of cells with indices that take no longer than a second dispatch, and those of a thread at most, and at least while threads are few: threads of a workgroup at most share a cell. */
 const MOST_COMPARED = 2 ** 24
 const COMPARED = 64
+const LEAST_COMPARED = 4
+const FEW_THREADS = 2 ** 16
+/** Rows of which a source is read before it is known whether it belongs to the row. */
+const OFTEN_OF_ROW = 8
 
 /** Little to add: threads share each cell of the output, and look for the sources of its row. Undefined where that is much. */
 function searched(shape: KernelShape, rows: number, dim: number, indices: number): Program | undefined {
   const type = storage(shape.dtype, 1)
   if (rows * dim * indices > MOST_COMPARED || indices > COMPARED * THREADS) return undefined
-  const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(indices / COMPARED)))
+  let lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(indices / COMPARED)))
+  while (lanes < THREADS && indices > LEAST_COMPARED * lanes && 2 * lanes * rows * dim <= FEW_THREADS) lanes *= 2
   const cells = THREADS / lanes
   const four = [0, 1, 2, 3]
   const wgsl = `${header([{ name: 'x', type }, { name: 'indices', type: 'i32' }, { name: 'src', type }, { name: 'out', type, write: true }], type === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
@@ -54,7 +60,8 @@ ${entry(`  let cell = group * ${cells}u + lane / ${lanes}u;
   var sum = 0.0;
   for (var s = lane % ${lanes}u; s < dim(2u); s += ${4 * lanes}u) {
 ${four.map((u) => `    let at_${u} = indices[min(s + ${u * lanes}u, dim(2u) - 1u)];`).join('\n')}
-${four.map((u) => `    if (at_${u} == row && s + ${u * lanes}u < dim(2u)) { sum += f32(src[(s + ${u * lanes}u) * dim(1u) + column]); }`).join('\n')}
+${rows <= OFTEN_OF_ROW ? four.map((u) => `    let v_${u} = f32(src[min(s + ${u * lanes}u, dim(2u) - 1u) * dim(1u) + column]);`).join('\n') : ''}
+${four.map((u) => rows <= OFTEN_OF_ROW ? `    sum += select(0.0, v_${u}, at_${u} == row && s + ${u * lanes}u < dim(2u));` : `    if (at_${u} == row && s + ${u * lanes}u < dim(2u)) { sum += f32(src[(s + ${u * lanes}u) * dim(1u) + column]); }`).join('\n')}
   }
   let total = reduce_sum(sum, lane);
   if (live && lane % ${lanes}u == 0u) { out[cell] = ${type}(before + total); }`)}`
@@ -69,14 +76,16 @@ const kernel: Kernel = {
     const { dtype } = shape
     const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
     if (few) return few
+    const own = dtype === 'f32' ? planOfRow(rows, dim, indices) : undefined
+    if (own) return ofRow(dim, rows, indices, own)
     const isCrowded = indices > CROWDED * rows
     const crowded = isCrowded ? planCrowded(rows, dim, indices, dtype) : undefined
     const lists = planLinked(dim, indices / rows)
     if (lists && (!crowded || indices <= LONGEST_WALK * lists.lists * rows)) return linked(rows, indices, dim, lists, dtype)
     const ordered = isCrowded && dtype === 'f32' && planByRow(rows, dim, indices, shape)
     if (ordered) return byRow(rows, dim, indices, ordered)
-    const own = crowded && planOwnColumns(rows, dim, indices)
-    if (own) return ownColumns(rows, dim, indices, own, dtype)
+    const columns = crowded && planOwnColumns(rows, dim, indices)
+    if (columns) return ownColumns(rows, dim, indices, columns, dtype)
     const registers = crowded && fewRows(rows, dim, indices, dtype)
     if (registers) return registers
     if (crowded && (crowded.ranges === 1 || dim === 1 || dtype === 'f16')) return inParts(rows, dim, indices, crowded, dtype)

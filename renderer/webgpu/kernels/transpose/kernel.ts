@@ -1,6 +1,6 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
-import { dimOf, type Kernel } from '../types'
+import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import { mapped, numbersOf } from '../../wgsl/mapped'
+import { dimOf, type Kernel, type Program } from '../types'
 
 /** A workgroup turns over one square of this side; one more column keeps reads of a column in different banks. */
 const SIDE = 32
@@ -51,11 +51,45 @@ ${places.map((q) => `  { let y = y_lane + ${q * TALL}u; if (row + y < rows && co
 ${places.map((q) => `  { let y = y_lane + ${q * TALL}u; if (column + y < columns && row + 4u * x_lane < rows) { let turned = vec4<f32>(${places.map(element).join(', ')}); out[((column + y) * rows + row) / 4u + x_lane] = ${type}(turned); } }`).join('\n')}`)}`
 }
 
+/** Elements from which on a thread has several, all on their way together. */
+const MANY = 2 ** 20
+
+/** Few rows of f32: a thread writes elements of a column together, where they are whole vectors. dims: vectors in all, rows, columns. */
+function fewRows(rows: number, cols: number): Program {
+  const width = [4, 2].find((size) => rows % size === 0) ?? 1
+  const count = (rows * cols) / width
+  const numbers = numbersOf(count, true)
+  const sides = Array.from({ length: width }, (_, j) => j)
+  const type = width === 1 ? 'f32' : `vec${width}<f32>`
+  const wgsl = `${header([{ name: 'x', type: 'f32' }, { name: 'out', type, write: true }], false)}
+${entry(`  let i = group * ${THREADS}u + lane;
+  if (i >= ${numbers.threads}u) { return; }
+${numbers.place}
+${numbers.each((u) => `  let column_${u} = ${numbers.at(u)} / ${rows / width}u; let row_${u} = ${numbers.at(u)} % ${rows / width}u * ${width}u;
+  let value_${u} = ${type}(${sides.map((j) => `x[(row_${u} + ${j}u) * dim(2u) + column_${u}]`).join(', ')});`)}
+${numbers.each((u) => numbers.store(u, 'out', `value_${u}`))}`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, 'output'], [count, rows, cols], Math.ceil(numbers.threads / THREADS))] }
+}
+
+/** Few columns of f32: a thread has a row, and neighbours write neighbours of each column. dims: rows. */
+function fewColumns(rows: number, cols: number): Program {
+  const width = widthFor(cols)
+  const vectors = Array.from({ length: cols / width }, (_, v) => v)
+  const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
+  const wgsl = `${header([{ name: 'x', type: storage('f32', width) }, { name: 'out', type: 'f32', write: true }], false)}
+${entry(`  let row = group * ${THREADS}u + lane;
+  if (row >= dim(0u)) { return; }
+${vectors.map((v) => `  let x_${v} = x[row * ${vectors.length}u + ${v}u];`).join('\n')}
+${vectors.flatMap((v) => sides.map((side, j) => `  out[${v * width + j}u * dim(0u) + row] = x_${v}${side};`)).join('\n')}`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, 'output'], [rows], Math.ceil(rows / THREADS))] }
+}
+
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
     if (Math.min(rows, cols) <= NARROW) {
+      if (shape.dtype === 'f32' && rows * cols >= MANY) return rows <= NARROW ? fewRows(rows, cols) : fewColumns(rows, cols)
       const tensors = [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output' as const, write: true }]
       return mapped({ tensors, body: '  out[i] = x[i % dim(1u) * dim(2u) + i / dim(1u)];', dims: [rows, cols] }, shape.dtype, rows * cols)
     }
