@@ -2,10 +2,11 @@ import { entry, header, step, storage, THREADS, widthFor, working } from '../../
 import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
 
-/** Workgroups that fill a device, parts of a channel whose moments a thread of one joins, and vectors that are worth a workgroup. */
+/** Workgroups that fill a device, vectors that are worth a workgroup, and parts of a channel whose moments a thread joins where each part has many. */
 const FILLED = 1056
-const MOST_JOINED = 4
 const LEAST_VECTORS = 1024
+const MOST_JOINED = 4
+const MANY_VECTORS = 4096
 /** Shorter planes are read in pieces of less than half a sector of memory. */
 const LEAST_PLANE = 4
 /** Vectors, or single elements, of a thread that are on their way together. */
@@ -20,7 +21,8 @@ export function byParts(shape: KernelShape): Program | undefined {
   if (plane < LEAST_PLANE) return undefined
   const width = widthFor(plane)
   const vectors = (batch * plane) / width
-  const parts = Math.max(1, Math.min(MOST_JOINED * THREADS, Math.ceil(FILLED / channels), Math.floor(vectors / LEAST_VECTORS)))
+  const most = Math.max(THREADS, Math.min(MOST_JOINED * THREADS, Math.floor(vectors / MANY_VECTORS)))
+  const parts = Math.max(1, Math.min(most, Math.ceil(FILLED / channels), Math.floor(vectors / LEAST_VECTORS)))
   const perPart = Math.ceil(vectors / parts)
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vector] = [storage(dtype, width), working(width)]

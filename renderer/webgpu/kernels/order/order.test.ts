@@ -69,8 +69,6 @@ describe('the plans of sort, topk and scatter_add', () => {
     const { steps, scratchBytes } = build('topk', [1, 131_072, 40])
     expect(steps.map(({ groups }) => groups)).toEqual([32, 1])
     expect(scratchBytes).toEqual([4 * 32 * 40, 4 * 32 * 40])
-    // More than 64, where the parts leave out most and too many searches would merge them.
-    expect([[1, 150_001, 400], [31, 130_001, 275]].map((dims) => build('topk', dims).steps.map(({ groups }) => groups))).toEqual([[37, 1], [31 * 32, 31]])
   })
 
   it('merge the first of sorted parts of few rows, and sort many rows by large workgroups', () => {
@@ -83,7 +81,7 @@ describe('the plans of sort, topk and scatter_add', () => {
   })
 
   it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [2000, 16_383, 300])
+    const { steps, scratchBytes } = build('topk', [2000, 16_383, 500])
     expect(steps.map(({ groups }) => groups)).toEqual([16_000, 4000, 1000])
     expect(scratchBytes).toEqual([2000 * 8 * 512 * 8, 2000 * 2 * 512 * 8])
     // Few rows are sorted as those of sort are, where they have few parts.
@@ -99,13 +97,13 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect(steps.map(({ groups }) => groups)).toEqual([1048, 1048, 1048, 1048, 4])
     expect(scratchBytes).toEqual([4 * 4 * (3 * 2048 + 1), 4 * 4 * 4 * 3, 8 * 4 * 2048])
     // Little, short rows, and most of a row are sorted.
-    for (const dims of [[1, 262_144, 465], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
+    for (const dims of [[1, 65_536, 1000], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
   })
 
   it('select the first of rows that are too many or too short for that in a workgroup each', () => {
-    for (const [rows, cols, k] of [[8192, 8192, 9], [300, 1025, 256], [3000, 50_257, 10], [1, 16_383, 64]] as const)
+    for (const [rows, cols, k] of [[8192, 8192, 9], [300, 1025, 256], [600, 16_000, 400], [3000, 50_257, 10], [1, 16_383, 64]] as const)
       expect(build('topk', [rows, cols, k]), `${rows} x ${cols}`).toMatchObject({ scratchBytes: [], steps: [{ groups: rows }] })
-    for (const dims of [[300, 8192, 257], [4, 8192, 65], [1, 60_000, 9]]) expect(build('topk', dims).steps.length, dims.join(' ')).toBeGreaterThan(1)
+    for (const dims of [[300, 8192, 401], [300, 7000, 257], [4, 8192, 65], [1, 60_000, 9]]) expect(build('topk', dims).steps.length, dims.join(' ')).toBeGreaterThan(1)
   })
 
   it('give a thread a whole row where short ones are many', () => {

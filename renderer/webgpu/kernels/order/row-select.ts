@@ -12,11 +12,12 @@ const PER_THREAD = BINS / THREADS
 /** Candidates whose keys and places fit where the counts were. */
 const KEPT = BINS / 2
 /** Elements up to which the first elements of all threads say well enough where the first of the row end. */
-export const FEW = 64
-/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without. */
+const FEW = 64
+/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without, of long ones more. */
 const SHORTEST = 1025
 const MOST_SELECTED = 256
-const MANY_ROWS = 264
+const LONG = { length: 8192, selected: 400 }
+export const MANY_ROWS = 264
 /** Candidates that are compared with each other rather than counted by one more digit. */
 const RANKED = 96
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
@@ -26,7 +27,7 @@ const AT_ONCE = 4
 
 /** Whether a workgroup selects the first of a row. */
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
-  length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : MOST_SELECTED)
+  length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : length < LONG.length ? MOST_SELECTED : LONG.selected)
 
 /** Sums over the threads. */
 const SUMS: Memory = {
@@ -86,19 +87,12 @@ const PART = 4096
 const MOST_PARTS = 128
 const FEW_ROWS = 32
 const MOST_ELEMENTS = 2 ** 23
-/** Most elements of a row that are selected of its parts, and of all parts, and how many elements there are to one of these at least. */
-const MOST_OF_PART = 512
-const MOST_OF_PARTS = 2 ** 14
-const LEAST_LEFT_OUT = 8
 
 const partSize = (length: number): number => Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
 
 /** Whether workgroups select the first of parts of each row, from which others select those of the row. */
-export function isSelectedByPart(rows: number, length: number, first: number): boolean {
-  if (rows >= FEW_ROWS || rows * length > MOST_ELEMENTS || length <= 2 * PART) return false
-  const all = Math.ceil(length / partSize(length)) * first
-  return first <= FEW || (first <= MOST_OF_PART && all <= MOST_OF_PARTS && all * LEAST_LEFT_OUT <= length)
-}
+export const isSelectedByPart = (rows: number, length: number, first: number): boolean =>
+  first <= FEW && rows < FEW_ROWS && length > 2 * PART && rows * length <= MOST_ELEMENTS
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
 export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {

@@ -21,7 +21,7 @@ const COUNTS = DIGITS.length * BINS
 
 /** Elements of a row and of all from which on selection is faster than sorting blocks; most that are selected; and rows, whose counts take memory. */
 const SHORTEST = 16_384
-const FEWEST = 2 ** 19
+const FEWEST = 2 ** 17
 const MOST_SELECTED = 1536
 const MOST_ROWS = 1024
 

@@ -6,7 +6,7 @@ import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } fro
 import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { FEW, isSelectedByPart, isSelectedByRow, selectByPart, selectByRow } from './row-select'
+import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './row-select'
 import { isSelected, selectFirst } from './select'
 import { isShort, sortShort } from './short'
 
@@ -62,13 +62,12 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out, shape)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
-  const byPart = isSelectedByPart(rows, cols, first)
-  if (byPart && first <= FEW) return selectByPart(descending, rows, cols, first, x, out, shape)
-  if (isSelected(rows, cols, first) && !byPart) return selectFirst(descending, rows, cols, first, x, out)
-  // Parts are sorted in fewer steps than their first are selected, and than blocks are sorted by a network.
-  const longest = partOfFirst(rows, cols, first, shape)
+  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out, shape)
+  const byDigits = isSelected(rows, cols, first)
+  // Parts of few rows are sorted in fewer steps than the first of a row are selected, and those of all rows than blocks are sorted by a network.
+  const longest = byDigits && rows >= MANY_ROWS ? undefined : partOfFirst(rows, cols, first, shape)
   if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
-  if (byPart) return selectByPart(descending, rows, cols, first, x, out, shape)
+  if (byDigits) return selectFirst(descending, rows, cols, first, x, out)
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
   return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out, shape)

@@ -6,7 +6,7 @@ import type { KernelShape, Program, Step } from '../types'
 const MOST_QUERIES = 2048
 /** Elements of keys that all queries read together up to which that takes no longer than tiles, whose steps wait for each other, and of more keys than queries, of which tiles are more parts. */
 const MOST_READ = 2 ** 23
-const MOST_OF_MANY_KEYS = 2 ** 24
+const MOST_OF_MANY_KEYS = 2 ** 25
 const KEYS_EACH = 4
 /** Workgroups that leave most of a device idle. */
 const FEW_GROUPS = 66

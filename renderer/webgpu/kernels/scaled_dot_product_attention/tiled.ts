@@ -5,8 +5,10 @@ import { joinStep, type FewAttention } from './few'
 /** Queries and keys of a tile: a thread has 4x4 scores of it, and of four queries every 64th four elements of the result. */
 const TILE = 64
 const SIDE = 16
-/** Elements of queries and keys that lie in workgroup memory at a time, and those whose products are written out. */
-const DEPTH = 16
+/** Elements of queries and keys that threads bring into workgroup memory together, those that lie there at a time, where a head's are no more beyond its end for that, and those whose products are written out. */
+const BROUGHT = 16
+const MOST_DEPTH = 32
+const depthOf = (headDim: number): number => (Math.ceil(headDim / MOST_DEPTH) * MOST_DEPTH === Math.ceil(headDim / BROUGHT) * BROUGHT ? MOST_DEPTH : BROUGHT)
 const WRITTEN_OUT = 2
 /** Keys whose values are on their way together, and those of longer heads, whose values would leave no registers. */
 const TOGETHER = 8
@@ -16,7 +18,7 @@ const QUADS = [0, 1, 2, 3]
 /** Tiles of a head that all count where the last is not whole. */
 const FEW_TILES = 8
 /** Workgroups that fill a device, and tiles of keys that are worth a workgroup of their own and the pass that joins it. */
-const FILLED = 264
+const FILLED = 528
 const LEAST_TILES = 2
 
 /** Tiles of queries of each head, and the parts of the keys that each has, in whole tiles: several where a device would be idle. */
@@ -40,9 +42,8 @@ export function tiledAttention(of: FewAttention, device: Pick<KernelShape, 'subg
   return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
 }
 
-/** Rows of SIDE vectors in workgroup memory (16 KiB): the queries, the keys and then the parts of the largest score, or the weights of a tile. */
-const KEYS_AT = DEPTH
-const PARTS_AT = 2 * DEPTH
+/** Rows of SIDE vectors in workgroup memory (16 KiB): the queries and, so far behind them as they are deep, the keys; then, behind both where there is room, the parts of the largest score; then the weights of a tile. */
+const ROWS = TILE
 
 /** Four elements of a row from `d` on, 0 beyond its end; rows are clamped. */
 const loader = (name: string, width: 1 | 4) =>
@@ -60,6 +61,9 @@ const loader = (name: string, width: 1 | 4) =>
  */
 function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean, split: boolean): string {
   const width = widthFor(headDim)
+  const depth = depthOf(headDim)
+  const partsAt = 2 * depth % ROWS
+  const brought = Array.from({ length: depth / BROUGHT }, (_, b) => b * BROUGHT)
   const type = storage(dtype, width)
   const columns = Array.from({ length: Math.ceil(headDim / TILE) }, (_, c) => c)
   const together = Array.from({ length: columns.length <= 2 ? TOGETHER : TOGETHER_OF_LONG }, (_, u) => u)
@@ -72,7 +76,7 @@ function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, parti
   const visible = (j: number) => `vec4<bool>(${QUADS.map((i) => `first_key + 4u * x + ${j}u < seq_k${causal ? ` && first_key + 4u * x + ${j}u <= query + ${i}u` : ''}`).join(', ')})`
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16')}
 const head_dim = ${headDim}u;
-var<workgroup> memory: array<array<vec4<f32>, ${SIDE}>, ${TILE}>;
+var<workgroup> memory: array<array<vec4<f32>, ${SIDE}>, ${ROWS}>;
 ${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);
   let tiles = dim(2u);
@@ -97,21 +101,20 @@ ${each((c, i) => `  var sum_${c}_${i} = vec4<f32>(0.0);`)}
   for (var first_key = ${split ? 'part * dim(7u)' : '0u'}; first_key < seen; first_key += ${TILE}u) {
     let key_row = k_base + min(first_key + bring_row, seq_k - 1u);
 ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
-    for (var at = 0u; at < head_dim; at += ${DEPTH}u) {
-      let of_query = load_q(query_row, at + bring);
-      let of_key = load_k(key_row, at + bring);
+    for (var at = 0u; at < head_dim; at += ${depth}u) {
+${brought.map((b) => `      let of_query_${b} = load_q(query_row, at + ${b}u + bring); let of_key_${b} = load_k(key_row, at + ${b}u + bring);`).join('\n')}
       workgroupBarrier();
-${QUADS.map((j) => `      memory[bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_query[${j}]; memory[${KEYS_AT}u + bring + ${j}u][bring_row / 4u][bring_row % 4u] = of_key[${j}];`).join('\n')}
+${brought.flatMap((b) => QUADS.map((j) => `      memory[bring + ${b + j}u][bring_row / 4u][bring_row % 4u] = of_query_${b}[${j}]; memory[bring + ${depth + b + j}u][bring_row / 4u][bring_row % 4u] = of_key_${b}[${j}];`)).join('\n')}
       workgroupBarrier();
-      for (var l = 0u; l < ${partial ? `select(0u, ${DEPTH}u, has_queries)` : `${DEPTH}u`}; l += ${WRITTEN_OUT}u) {
-${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${KEYS_AT + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
+      for (var l = 0u; l < ${partial ? `select(0u, ${depth}u, has_queries)` : `${depth}u`}; l += ${WRITTEN_OUT}u) {
+${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${depth + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
       }
     }
 ${QUADS.map((j) => `    let visible_${j} = ${visible(j)}; score_${j} = select(vec4<f32>(-1e30), score_${j} * scalar(0u), visible_${j});`).join('\n')}
-    memory[${PARTS_AT}u + y][x] = max(max(score_0, score_1), max(score_2, score_3));
+${partsAt === 0 ? '    workgroupBarrier();\n' : ''}    memory[${partsAt}u + y][x] = max(max(score_0, score_1), max(score_2, score_3));
     workgroupBarrier();
     var next = top;
-    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${PARTS_AT}u + y][j]); }
+    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${partsAt}u + y][j]); }
     workgroupBarrier();
 ${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(score_${j} - next), visible_${j});`).join('\n')}
     workgroupBarrier();

@@ -2,8 +2,9 @@ import { entry, header, step, storage, THREADS, widthFor, working } from '../../
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { Program } from '../types'
 
-/** Indices that all workgroups read in less time than lists are built by a dispatch of their own, and those of a workgroup. */
-const MOST_COMPARED = 2 ** 22
+/** Indices that all workgroups read in less time than lists are built by a dispatch of their own, or of long rows to so many elements that are added, and those of a workgroup. */
+const MOST_COMPARED = 5 * 2 ** 19
+const ELEMENTS_TO_COMPARED = 5
 const MOST_INDICES = 2 ** 13
 /** Indices of a thread that are on their way together: the sources that they may find fit workgroup memory. */
 const AT_ONCE = 10
@@ -24,11 +25,12 @@ export interface OfRowPlan {
   together: number
 }
 
-/** Undefined where workgroups would read many indices. */
+/** Undefined where workgroups would read many indices, or rows are copied more than added to. */
 export function planOfRow(rows: number, dim: number, indices: number): OfRowPlan | undefined {
   const vectors = dim / widthFor(dim)
   const blocks = Math.ceil(vectors / THREADS)
-  if (rows * blocks * indices > MOST_COMPARED || indices > MOST_INDICES) return undefined
+  const compared = rows * blocks * indices
+  if (indices < rows || indices > MOST_INDICES || compared > Math.max(MOST_COMPARED, (indices * dim) / ELEMENTS_TO_COMPARED)) return undefined
   const wide = Math.ceil(vectors / blocks)
   const rounds = Math.ceil(indices / (AT_ONCE * THREADS))
   const shares = Math.min(MOST_SHARES, powerOfTwoFrom(Math.ceil(indices / rows / LEAST_ADDED)), Math.floor(THREADS / wide))
