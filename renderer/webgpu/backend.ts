@@ -5,7 +5,7 @@ import { maxTensorBytes } from './gpu/tensors'
 import { type Implementation, implementationsOf, KERNELS, supportedKernels } from './kernels/registry'
 import { type Clock, type ClockOptions, createClock, type LastLevel } from './timing/clock'
 import { findLibraries } from './libraries/find'
-import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
+import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, offersSubgroupMatrices, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
 
 const base = { backend: 'webgpu', modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
@@ -19,9 +19,6 @@ export function unavailableDevice(reason: string, implementations: readonly Impl
 }
 
 const ns = (value: number) => `${+value.toPrecision(4)} ns`
-
-/** Tensor cores in WGSL; Chromium from 134 on has them as an experiment, on some adapters. */
-const SUBGROUP_MATRICES = 'chromium-experimental-subgroup-matrix'
 
 const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(4)} MiB`
 
@@ -66,7 +63,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('Features', [...features].sort().join(', ')),
       ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not report it'),
       ...fact('Subgroups', gpu.subgroups === undefined ? 'not used' : `${gpu.subgroups} threads or more`),
-      ...fact('Subgroup matrices', gpu.adapter.features.has(SUBGROUP_MATRICES) ? 'offered; no kernel uses them' : 'not offered'),
+      ...fact('Subgroup matrices', offersSubgroupMatrices(gpu.adapter.features) ? 'offered; no kernel uses them' : 'not offered'),
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { distinctChoices, findAdapter, largestWorkgroup } from './adapter'
+import { distinctChoices, findAdapter, largestWorkgroup, offersSubgroupMatrices } from './adapter'
 
 const offering = (requestAdapter: () => Promise<unknown>) => vi.stubGlobal('navigator', { gpu: { requestAdapter } })
 
@@ -33,6 +33,12 @@ describe('findAdapter', () => {
   it('does not wait where there is no WebGPU at all', async () => {
     vi.stubGlobal('navigator', {})
     expect(await findAdapter()).toEqual({ reason: expect.stringContaining('no WebGPU') })
+  })
+})
+
+describe('offersSubgroupMatrices', () => {
+  it('goes by the features of the adapter, with the prefix of an experiment or without', () => {
+    expect([['subgroups', 'timestamp-query'], ['chromium-experimental-subgroup-matrix'], ['subgroup-matrix'], []].map(offersSubgroupMatrices)).toEqual([false, true, true, false])
   })
 })
 

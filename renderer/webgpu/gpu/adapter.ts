@@ -76,6 +76,9 @@ export async function distinctChoices(): Promise<AdapterChoice[]> {
 /** Optional features the kernels and the timing use when they are there. */
 const WANTED_FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'shader-f16', 'subgroups']
 
+/** Whether shaders could use subgroup matrices (tensor cores): a feature of some adapters from Chromium 134 on, so far as an experiment under the browser's own prefix. */
+export const offersSubgroupMatrices = (features: Iterable<string>): boolean => [...features].some((feature) => /(^|-)subgroup-matrix$/.test(feature))
+
 /** Limits of buffers, and of compute shaders: some of ours use larger workgroups, libraries use more of the others. */
 const WANTED_LIMITS = [
   'maxStorageBufferBindingSize', 'maxBufferSize', 'maxStorageBuffersPerShaderStage', 'maxComputeWorkgroupStorageSize', 'maxComputeInvocationsPerWorkgroup',
