@@ -13,7 +13,7 @@ const bench: Bench = async (context) => {
   try {
     await page.goto(served.url)
     await page.waitForFunction(() => window.remoteCall !== undefined)
-    return await redTeam({ ...context, args: { most: '2000000', seconds: '2', trials: '50', ...context.args } }, remoteBackend(page))
+    return await redTeam({ ...context, args: { most: '2000000', seconds: '2', trials: '50', ...context.args } }, remoteBackend(page, served))
   } finally {
     await close()
     await served.close()

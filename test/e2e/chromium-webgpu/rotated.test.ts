@@ -18,7 +18,7 @@ describeEngines('rotated buffers in WebGPU', (engine) => {
     const { page, close: closeEngine } = await engine.open()
     await page.goto(served.url)
     await page.waitForFunction(() => window.remoteCall !== undefined)
-    backend = remoteBackend(page)
+    backend = remoteBackend(page, served)
     close = async () => {
       await closeEngine()
       await served.close()

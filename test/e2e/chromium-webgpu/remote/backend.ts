@@ -1,9 +1,14 @@
 import type { Page } from 'playwright-core'
-import { CaseError, type Backend } from '@core/backend'
+import { CaseError, problemOutputs, type Backend } from '@core/backend'
+import type { Values } from '@core/values/numbers'
+import type { ServedPage } from '../page'
 import type { RemoteCall, RemoteReply } from './calls'
 
-/** The WebGPU backend of a page, driven from the test: the conformance harness sees an ordinary backend. */
-export function remoteBackend(page: Page): Backend {
+/** Elements of an output up to which it is read as a whole. */
+const MOST_KEPT = 2 ** 23
+
+/** The WebGPU backend of a page, driven from the test: the conformance harness sees an ordinary backend. `served`: where the page posts what is read. */
+export function remoteBackend(page: Page, served: Pick<ServedPage, 'taken'>): Backend {
   const call = async (request: RemoteCall): Promise<RemoteReply> => {
     const reply = await page.evaluate((sent) => window.remoteCall?.(sent), request)
     if (!reply) throw new Error('the page has no backend')
@@ -21,22 +26,37 @@ export function remoteBackend(page: Page): Backend {
       const opened = await call({ do: 'open', problem })
       const id = part(opened.id)
       const memory = part(opened.memory)
+      const outputs = problemOutputs(problem)
+      /** Whole outputs since the last call that changed them: a way to the page and back takes longer than their bytes. */
+      const known = new Map<number, Promise<Values>>()
+      const fetched = async (output: number, start: number, count: number): Promise<Values> => {
+        const { posted, whole } = await call({ do: 'read', id, output, start, count })
+        const { buffer, byteOffset, byteLength } = served.taken(part(posted))
+        return new (whole ? Int32Array : Float32Array)(buffer.slice(byteOffset, byteOffset + byteLength))
+      }
+      const read = async (output: number, start: number, count: number): Promise<Values> => {
+        const { elements } = outputs[output]!
+        if (elements > MOST_KEPT) return fetched(output, start, count)
+        const whole = known.get(output) ?? fetched(output, 0, elements)
+        known.set(output, whole)
+        return (await whole).slice(start, start + count)
+      }
+      const changing = async (request: RemoteCall) => {
+        known.clear()
+        return call(request)
+      }
       return {
         timer: part(opened.timer),
         tickNs: part(opened.tickNs),
         notes: part(opened.notes),
         memory: () => memory,
-        refill: async (seed) => void (await call({ do: 'refill', id, seed })),
-        poison: async () => void (await call({ do: 'poison', id })),
-        run: async () => void (await call({ do: 'run', id })),
+        refill: async (seed) => void (await changing({ do: 'refill', id, seed })),
+        poison: async () => void (await changing({ do: 'poison', id })),
+        run: async () => void (await changing({ do: 'run', id })),
         scan: async () => part((await call({ do: 'scan', id })).scans),
-        async read(output, start, count) {
-          const { base64, whole } = await call({ do: 'read', id, output, start, count })
-          const { buffer } = new Uint8Array(Buffer.from(part(base64), 'base64'))
-          return whole ? new Int32Array(buffer) : new Float32Array(buffer)
-        },
+        read,
         async sample(request) {
-          const { samplesNs, inner } = await call({ do: 'sample', id, request })
+          const { samplesNs, inner } = await changing({ do: 'sample', id, request })
           return { samplesNs: Float64Array.from(part(samplesNs)), inner: part(inner), state: {} }
         },
         dispose: async () => void (await call({ do: 'dispose', id })),

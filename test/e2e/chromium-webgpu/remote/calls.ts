@@ -18,8 +18,8 @@ export interface RemoteReply {
   notes?: readonly string[]
   memory?: MemoryUse
   scans?: OutputScan[]
-  /** Elements as f32, or as i32 where `whole`. */
-  base64?: string
+  /** Path of the page's server that the elements were posted to, as f32, or as i32 where `whole`. */
+  posted?: string
   whole?: boolean
   samplesNs?: number[]
   inner?: number

@@ -1,4 +1,5 @@
 import { CaseError, type PreparedCase } from '@core/backend'
+import type { Values } from '@core/values/numbers'
 import { createWebgpuBackend, optionsIn } from '../../../../renderer/webgpu/backend'
 import type { RemoteCall, RemoteReply } from './calls'
 
@@ -12,11 +13,14 @@ const prepared = (id: number) => {
   return found
 }
 
-function toBase64(values: Float32Array | Int32Array): string {
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768))
-  return btoa(text)
+let nextRead = 1
+
+/** Posts elements to the page's server: in a reply they would be text. */
+async function post(values: Values): Promise<{ posted: string; whole: boolean }> {
+  const posted = `/read/${nextRead++}`
+  const whole = !(values instanceof Float32Array)
+  await fetch(posted, { method: 'POST', body: whole ? Int32Array.from(values) : (values as Float32Array<ArrayBuffer>) })
+  return { posted, whole }
 }
 
 async function answer(call: RemoteCall): Promise<RemoteReply> {
@@ -40,10 +44,8 @@ async function answer(call: RemoteCall): Promise<RemoteReply> {
       return {}
     case 'scan':
       return { scans: await prepared(call.id).scan() }
-    case 'read': {
-      const values = await prepared(call.id).read(call.output, call.start, call.count)
-      return { base64: toBase64(values instanceof Float32Array ? values : Int32Array.from(values)), whole: !(values instanceof Float32Array) }
-    }
+    case 'read':
+      return post(await prepared(call.id).read(call.output, call.start, call.count))
     case 'sample': {
       const { samplesNs, inner } = await prepared(call.id).sample(call.request)
       return { samplesNs: [...samplesNs], inner }
