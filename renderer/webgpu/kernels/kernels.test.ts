@@ -42,9 +42,11 @@ describe('WGSL kernels', () => {
 
   it('add a long sum in one step, whose last workgroup joins the pieces of the others', () => {
     const long = build('sum', [1, 1 << 24, 1])
-    expect(long.steps.map(({ groups }) => groups)).toEqual([2048])
+    expect(long.steps.map(({ groups }) => groups)).toEqual([1056])
     // A word for each piece, and a counter.
-    expect(long.scratchBytes).toEqual([4 * 2048 + 4])
+    expect(long.scratchBytes).toEqual([4 * 1056 + 4])
+    expect([build('sum', [1, 1 << 23, 1]), build('argmin', [1, 1 << 23, 1]), build('dot', [1 << 24])].map(({ steps }) => steps[0]!.groups)).toEqual([2048, 2048, 2048])
+    expect(build('argmin', [1, 1 << 24, 1]).steps.map(({ groups }) => groups)).toEqual([1056])
     expect(build('sum', [1, 1000, 1])).toMatchObject({ scratchBytes: [], steps: [{ groups: 1 }] })
     expect(build('sum', [4096, 1024, 1]).scratchBytes).toEqual([])
     expect(build('dot', [443_673]).steps.map(({ groups }) => groups)).toEqual([108])

@@ -3,7 +3,7 @@ import { entry, header, step, storage, THREADS, widthFor, type Width } from '../
 import { shuffled } from '../../wgsl/rows'
 import type { BufferName, Program, Step } from '../types'
 import { columnsOf, lanesFor } from './fold'
-import { columnParts, type Float, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT, LONG_RUN, pieces, SHORTEST_RUN } from './steps'
+import { columnParts, type Float, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT, LONG_RUN, mostPieces, pieces, SHORTEST_RUN } from './steps'
 
 /** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
 interface Search {
@@ -139,7 +139,7 @@ const columnPieces = (rows: number, reduce: number, inner: number) => Math.min(c
 /** The indices of the largest (`>`) or smallest elements over groups and reduce. */
 export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {
   const rows = groups * outer
-  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
+  const parts = inner === 1 ? Math.min(mostPieces(rows, reduce), pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
   const x: Source = { x: { input: 0 }, type }
   const all = groups * reduce
   if (groups > 1 && inner === 1 && all <= GROUPED_RESULT && (reduce >= LONG_RUN || all * outer <= GROUPED_ELEMENTS))

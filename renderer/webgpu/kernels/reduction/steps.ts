@@ -24,6 +24,10 @@ const ENOUGH_GROUPS = 4096
 const ENOUGH_OF_COLUMNS = { 1: 1024, 4: 512 } as const
 /** Pieces of a result that its last workgroup joins: beyond, a second step is as fast. */
 const MOST_JOINED = 2048
+/** A run of so many elements alone, 64 MiB of f32, and its pieces: so many workgroups run at once on the devices known here, and none is left for a second round. */
+const LONGEST = { elements: 2 ** 24, pieces: 1056 }
+/** Pieces of each of `rows` runs of so many elements at most. */
+export const mostPieces = (rows: number, elements: number): number => (rows === 1 && elements >= LONGEST.elements ? LONGEST.pieces : MOST_JOINED)
 /** Loads of partial results that each thread of a workgroup of columns waits for at most. */
 const MOST_AWAITED = 64
 /** Shortest piece worth a workgroup of its own, in vectors of a row, and in rows of the columns of each thread. */
@@ -86,7 +90,7 @@ export class FoldSteps {
 
   /** Rows of neighbouring elements, into a number each: by one workgroup or more, the last of which joins their pieces. */
   rows(x: Held, rows: number, length: number, last: boolean, pair?: Pair): Held {
-    const runs = this.#runs(rows, length)
+    const runs = this.#runs(rows, length, pair !== undefined)
     return runs.parts === 1 ? this.#along(x, runs, last, rows, pair) : this.#joined(x, runs, last, 1, pair)
   }
 
@@ -96,12 +100,12 @@ export class FoldSteps {
     return groups * runs.parts > MOST_JOINED || runs.rows * runs.parts > ENOUGH_GROUPS ? undefined : this.#joined(x, runs, true, groups)
   }
 
-  #runs(rows: number, length: number): Runs {
+  #runs(rows: number, length: number, paired = false): Runs {
     // A single row may end in the padding of its tensor, which is zero (tensors.ts): only where zero changes nothing.
     const padded = rows === 1 && this.fold.start === '0.0' && this.steps.length === 0
     const width: Width = padded ? 4 : widthFor(length)
     const vectors = Math.ceil(length / width)
-    return { rows, vectors, width, parts: Math.min(MOST_JOINED, runParts(vectors, rows, this.device.threads)), count: this.count }
+    return { rows, vectors, width, parts: Math.min(paired ? MOST_JOINED : mostPieces(rows, length), runParts(vectors, rows, this.device.threads)), count: this.count }
   }
 
   #joined(x: Held, runs: Runs, last: boolean, groups: number, pair?: Pair): Held {

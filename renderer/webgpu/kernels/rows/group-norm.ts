@@ -16,24 +16,54 @@ const FEW_GROUPS = 264
 /** Vectors up to which threads have few each, and channels whose weights fit the memory of a workgroup beside what threads combine. */
 const SHORT = 1024
 const MOST_CHANNELS = 512
-/** How a workgroup takes a group of whole vectors of four: each of its threads keeps `kept` of them, and reads `again` in front of these twice. */
+/** Vectors from which on threads are as many as leave the fewest without one, in whole subgroups; so each has up to so many. */
+const FITTED = { from: 4096, to: 7168, kept: 16, leastSubgroup: 32, most: 512 }
+/** Vectors that row operations keep where groups are few. */
+const MOST_OF_ROWS = 8192
+/** Groups of no whole vectors: elements, those of a thread, and groups from which on two workgroups of fewer threads share a multiprocessor. */
+const SINGLES = { from: 4096, many: 1024, few: { lanes: 512, kept: 56 }, usual: { lanes: 256, kept: 112 } }
+
+/** How a workgroup takes a group: each of its threads keeps `kept` vectors of `width` elements, and reads `again` in front of these twice. */
 export interface GroupPlan {
+  width: Width
   vectors: number
   lanes: number
   kept: number
   again: number
+  /** What a thread's squares are taken around: its own mean, after a sum, or in one pass a value of its own. */
+  around: 'mean' | 'value'
 }
 
-/** Undefined where row operations have the groups: few, short, or of no whole vectors. */
-export function planGroups(rows: number, length: number, channels: number, { threads = THREADS, workgroupBytes = 0 }: DeviceLimits): GroupPlan | undefined {
+/** Threads, a multiple of those of a subgroup, of which the fewest have no vector at the end. */
+function fittedLanes(vectors: number, subgroup: number): number {
+  const { kept, most } = FITTED
+  let best = { lanes: most, empty: Infinity }
+  for (let lanes = subgroup; lanes <= most; lanes += subgroup) {
+    const each = Math.ceil(vectors / lanes)
+    const empty = each * lanes - vectors
+    if (each <= kept && empty < best.empty - 2 * subgroup) best = { lanes, empty }
+  }
+  return best.lanes
+}
+
+/** Undefined where row operations have the groups: few or short. */
+export function planGroups(rows: number, length: number, channels: number, { threads = THREADS, workgroupBytes = 0, subgroups = 0 }: DeviceLimits): GroupPlan | undefined {
   const width = widthFor(length)
   const vectors = length / width
-  if (width === 1 || channels > MOST_CHANNELS || vectors <= SHORT) return undefined
-  const whole = WHOLE.find(({ lanes, registers }) => lanes <= threads && Math.ceil(vectors / lanes) * width <= registers)
-  if (whole && rows > FEW_GROUPS) return { vectors, lanes: whole.lanes, kept: Math.ceil(vectors / whole.lanes), again: 0 }
-  if (whole || rows < FEWEST_OF_PARTS || length > PART.longest || PART.lanes > threads || 16 * PART.lanes + 8 * channels > workgroupBytes) return undefined
+  if (channels > MOST_CHANNELS || vectors <= SHORT) return undefined
+  const whole = (lanes: number, around: GroupPlan['around']): GroupPlan => ({ width, vectors, lanes, kept: Math.ceil(vectors / lanes), again: 0, around })
+  if (width === 1) {
+    const { lanes, kept } = rows > SINGLES.many ? SINGLES.usual : SINGLES.few
+    return rows > FEW_GROUPS && length > SINGLES.from && length <= lanes * kept && lanes <= threads ? whole(lanes, 'value') : undefined
+  }
+  const fitsLarge = PART.lanes <= threads && 16 * PART.lanes + 8 * channels <= workgroupBytes
+  const ofUsual = WHOLE.find(({ lanes, registers }) => lanes <= threads && Math.ceil(vectors / lanes) * width <= registers)
+  if (rows > FEW_GROUPS && vectors > FITTED.from && vectors <= FITTED.to && subgroups >= FITTED.leastSubgroup && threads >= FITTED.most) return whole(fittedLanes(vectors, subgroups), 'value')
+  if (rows >= FEWEST_OF_PARTS && vectors > (rows > FEW_GROUPS ? FITTED.to : MOST_OF_ROWS) && vectors * width <= PART.lanes * PART.registers && fitsLarge) return whole(PART.lanes, 'value')
+  if (ofUsual) return rows > FEW_GROUPS ? whole(ofUsual.lanes, 'mean') : undefined
+  if (rows < FEWEST_OF_PARTS || length > PART.longest || !fitsLarge) return undefined
   const kept = PART.registers / width
-  return { vectors, lanes: PART.lanes, kept, again: Math.ceil(vectors / PART.lanes) - kept }
+  return { width, vectors, lanes: PART.lanes, kept, again: Math.ceil(vectors / PART.lanes) - kept, around: 'mean' }
 }
 
 /** WGSL of a weight or bias for each element of a vector at `at` (VU, columns of the group), from the channel's own by `of`. A vector lies in one channel where planes are whole vectors. */
@@ -56,17 +86,18 @@ const JOIN_MOMENTS = `fn join_moments(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
 `
 
 /** Groups that workgroups keep, weights of their channels in workgroup memory. Threads have the moments of what they keep around means of their own, and combine them once. */
-function ofWorkgroups(shape: KernelShape, { vectors, lanes, kept, again }: GroupPlan): Program {
+function ofWorkgroups(shape: KernelShape, { width, vectors, lanes, kept, again, around }: GroupPlan): Program {
   const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
   const perGroup = channels / groups
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
-  const [type, vf] = [storage(dtype, 4), working(4)]
+  const [type, vf] = [storage(dtype, width), working(width)]
   const numbers = Array.from({ length: kept }, (_, k) => k)
   const offset = (k: number) => `lane + ${(again + k) * lanes}u`
   const isWhole = (k: number) => (again + k + 1) * lanes <= vectors
   const each = (text: (k: number) => string) => numbers.map((k) => `  ${isWhole(k) ? '' : `if (${offset(k)} < ${vectors}u) `}{ ${text(k)} }`).join('\n')
-  const seen = numbers.map((k) => (isWhole(k) ? '4.0' : `select(0.0, 4.0, ${offset(k)} < ${vectors}u)`)).join(' + ')
-  const result = (x: string, offset: string) => `let at = VU(4u * (${offset})) + VU(0u, 1u, 2u, 3u); out[base + ${offset}] = ${type}((${x} - mean) * rstd * weight_at(at) + bias_at(at));`
+  const seen = numbers.map((k) => (isWhole(k) ? `${width}.0` : `select(0.0, ${width}.0, ${offset(k)} < ${vectors}u)`)).join(' + ')
+  const scaled = (x: string) => (around === 'mean' ? `(${x} - mean) * rstd * weight_at(at)` : `(${x} - mean) * (rstd * weight_at(at))`)
+  const result = (x: string, offset: string) => `let at = ${width === 4 ? `VU(4u * (${offset})) + VU(0u, 1u, 2u, 3u)` : offset}; out[base + ${offset}] = ${type}(${scaled(x)} + bias_at(at));`
   /** Of what is read again some vectors at a time, past the last one that one, which is dropped. */
   const place = (k: number) => `min(j + ${k}u, ${again - 1}u) * ${lanes}u + lane`
   const some = (text: (k: number) => string) => `${Array.from({ length: TOGETHER }, (_, k) => `    let v_${k} = ${vf}(x_in[base + ${place(k)}]);`).join('\n')}
@@ -77,21 +108,31 @@ ${Array.from({ length: TOGETHER }, (_, k) => `    ${k === 0 || again % TOGETHER 
   for (var j = 0u; j < ${again}u; j += ${TOGETHER}u) {
 ${some((k) => `again_seen += 1.0; let off = v_${k} - again_mean; again_mean += off / again_seen; again_sum += off * (v_${k} - again_mean);`)}
   }
-  let again_own = ${sumOf('again_mean', 4)} / 4.0;
+  let again_own = ${sumOf('again_mean', width)} / ${width}.0;
   let again_off = again_mean - ${vf}(again_own);
-  own = join_moments(vec3<f32>(${again * 4}.0, again_own, ${sumOf(`(again_sum + ${again}.0 * again_off * again_off)`, 4)}), own);
+  own = join_moments(vec3<f32>(${again * width}.0, again_own, ${sumOf(`(again_sum + ${again}.0 * again_off * again_off)`, width)}), own);
 `
+  const aroundMean = `${each((k) => `sum += x_${k};`)}
+  let own_mean = ${sumOf('sum', width)} / max(seen, 1.0);
+${each((k) => `let off = x_${k} - own_mean; squares += off * off;`)}
+  var own = vec3<f32>(seen, own_mean, ${sumOf('squares', width)});`
+  // The value is one of the thread's: squares around it lose no more digits than as many values as it has.
+  const aroundValue = `  let value = ${width === 4 ? 'x_0.x' : 'x_0'};
+${each((k) => `let off = x_${k} - value; sum += off; squares += off * off;`)}
+  let total = ${sumOf('sum', width)};
+  let beyond = total / max(seen, 1.0);
+  var own = vec3<f32>(seen, value + beyond, max(${sumOf('squares', width)} - total * beyond, 0.0));`
   // The last of it first, which caches still hold.
   const readAgain = `  for (var round = ${Math.ceil(again / TOGETHER)}u; round > 0u; round--) {
     let j = ${TOGETHER}u * (round - 1u);
 ${some((k) => result(`v_${k}`, place(k)))}
   }
 `
-  const wgsl = `${header([{ name: 'x_in', type }, { name: 'weight', type: storage(dtype, 1) }, { name: 'bias', type: storage(dtype, 1) }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}alias VF = vec4<f32>; alias VU = vec4<u32>;
+  const wgsl = `${header([{ name: 'x_in', type }, { name: 'weight', type: storage(dtype, 1) }, { name: 'bias', type: storage(dtype, 1) }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}alias VF = ${vf}; alias VU = ${width === 4 ? 'vec4<u32>' : 'u32'};
 ${exchange(lanes, 'vec3<f32>')}var<workgroup> weights: array<vec2<f32>, ${perGroup}>;
 ${JOIN_MOMENTS}${reduction('moments', lanes, (a, b) => `join_moments(${a}, ${b})`, shape.subgroups, 'vec3<f32>')}
-fn weight_at(at: VU) -> VF { return ${byChannel(4, plane, (channel) => `weights[${channel}].x`)}; }
-fn bias_at(at: VU) -> VF { return ${byChannel(4, plane, (channel) => `weights[${channel}].y`)}; }
+fn weight_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].x`)}; }
+fn bias_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].y`)}; }
 ${entry(`  if (group >= dim(0u)) { return; }
   let base = group * ${vectors}u;
 ${numbers.map((k) => `  var x_${k} = ${vf}(0.0);`).join('\n')}
@@ -99,12 +140,9 @@ ${each((k) => `x_${k} = ${vf}(x_in[base + ${offset(k)}]);`)}
   let channel = group % ${groups}u * ${perGroup}u;
   for (var c = lane; c < ${perGroup}u; c += ${lanes}u) { weights[c] = vec2<f32>(f32(weight[channel + c]), f32(bias[channel + c])); }
   var sum = ${vf}(0.0);
-${each((k) => `sum += x_${k};`)}
-  let seen = ${seen};
-  let own_mean = ${sumOf('sum', 4)} / max(seen, 1.0);
   var squares = ${vf}(0.0);
-${each((k) => `let off = x_${k} - own_mean; squares += off * off;`)}
-  var own = vec3<f32>(seen, own_mean, ${sumOf('squares', 4)});
+  let seen = ${seen};
+${around === 'mean' ? aroundMean : aroundValue}
 ${again > 0 ? readFirst : ''}  let all = reduce_moments(own, lane);
   let mean = all.y;
   let rstd = inverseSqrt(all.z / f32(dim(1u)) + scalar(0u));
