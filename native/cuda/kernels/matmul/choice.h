@@ -85,11 +85,11 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
+  // A long matrix off 16 bytes times more vectors than the kernels below read as fast.
+  if (tensor_cores && has_wgmma(device) && std::min(s.m, s.n) < few_of_shifted && shifted_pays(s, bytes)) return c;
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
-  // A long matrix off 16 bytes times more vectors than the kernels below read as fast.
-  if (bytes == 2 && has_wgmma(device) && std::min(s.m, s.n) < few_of_shifted && shifted_pays(s, bytes)) return c;
   if (dtype == Dtype::f32 && takes_slab(device, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);

@@ -20,7 +20,7 @@ inline bool shifted_x_is_b(const ProductShape& s, int64_t element_bytes) {
   return rows_aligned_a(s, element_bytes) || (!rows_aligned_b(s, element_bytes) && s.n * s.batch > s.m * s.batch_a);
 }
 
-// Of the other side of the result in 16 bits: fewer take this kernel by bounds of their own, before those of a few vectors (choice.h).
+// Of the other side of the result: fewer take this kernel by bounds of their own, before those of a few vectors (choice.h).
 constexpr int few_of_shifted = 33;
 
 // Bounds are where it was faster than copies of X, than matmul_long and than kernels of a few vectors (NOTES.md).
@@ -30,8 +30,8 @@ inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
   const bool x_is_b = shifted_x_is_b(s, element_bytes);
   const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
   const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);  // of X
-  if (element_bytes == 4) return few >= 33 && few <= 1024 && x >= 4 * few && bytes >= 2e6;
-  if (few < few_of_shifted) return few >= 17 && x >= 3 * few && s.k >= 129 && bytes >= 5e6 && (x_is_b ? !s.trans_b : s.trans_a);
+  if (few < few_of_shifted) return element_bytes == 4 ? few >= 10 && x >= 2 * few && s.k >= 129 && bytes >= 8e6 : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= 5e6;
+  if (element_bytes == 4) return few <= 1024 && x >= 4 * few && bytes >= 2e6;
   return few <= 128 && x >= 4 * few && bytes >= 8e6;
 }
 

@@ -30,7 +30,7 @@ void product_choices() {
   const auto is = [](K kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == kernel; };
   const auto tiles = [](T kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == K::tiles && tile_kernel(device, dtype, s) == kernel; };
   expect(is(K::few, f32, {1, 6, 5, 1906, false, true}) && is(K::deep, tf32, {71, 38, 1, 11'432, true, false}) && is(K::short_k, bf16, {1, 116'914, 1840, 4, false, true}) && is(K::short_f32, tf32, {1, 30, 19'477, 1, false, false}) &&
-             is(K::stream, bf16, {1, 40'544, 23, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow_split, bf16, {1, 32, 2683, 32, false, false}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
+             is(K::stream, bf16, {1, 40'544, 5, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow_split, bf16, {1, 32, 2683, 32, false, false}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
              is(K::shallow, f16, {1, 27, 610'816, 5, true, true}) && is(K::each, f32, {1, 185'832, 5, 1, false, true}) && is(K::long_side, f16, {1, 279'431, 124, 33, true, false}),
          "each kernel of narrow products and short sums has its cases");
   expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 34, 14'976, 15, false, false}) &&

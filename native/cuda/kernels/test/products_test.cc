@@ -287,9 +287,9 @@ void products() {
   expect(shifted_pays({1, 8192, 83, 6169, false, false}, 4) && shifted_pays({1, 83, 85'070, 2048, true, false}, 2) && shifted_pays({17, 117, 52'114, 129, false, false}, 2) && !shifted_pays({1, 4095, 4095, 4095, false, false}, 2) &&
              !shifted_pays({1, 88'284, 71, 513, true, false}, 4) && !shifted_pays({1, 4096, 64, 4096, false, false}, 2) && !shifted_pays({1, 513, 33, 65'536, false, false}, 4),
          "a large operand with rows off 16 bytes and few uses of each element is read as it lies");
-  expect(shifted_pays({1, 23, 110'917, 1409, false, false}, 2) && shifted_pays({128, 31, 119, 186, false, false, 1}, 2) && shifted_pays({1, 110'917, 23, 1409, true, false}, 2) && !shifted_pays({1, 23, 110'917, 1409, false, true}, 2) &&
-             !shifted_pays({1, 16, 110'917, 1409, false, false}, 2) && !shifted_pays({1, 23, 110'917, 100, false, false}, 2) && !shifted_pays({1, 23, 9001, 186, false, false}, 2),
-         "so are long columns of 16 bits times 17 to 32 vectors");
+  expect(shifted_pays({1, 23, 110'917, 1409, false, false}, 2) && shifted_pays({128, 31, 119, 186, false, false, 1}, 2) && shifted_pays({1, 110'917, 23, 1409, true, false}, 2) && shifted_pays({1, 23, 110'917, 1409, false, true}, 2) && shifted_pays({1, 128, 19, 103'633, false, false}, 4) &&
+             !shifted_pays({1, 8, 110'917, 1409, false, false}, 2) && !shifted_pays({1, 23, 110'917, 70, false, false}, 2) && !shifted_pays({1, 23, 9001, 186, false, false}, 2) && !shifted_pays({1, 9, 30'001, 500, false, false}, 4),
+         "so is one that is multiplied by ten to 32 vectors");
   expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
   const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, shared_bytes, bytes, s).row_groups; };
   expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,
