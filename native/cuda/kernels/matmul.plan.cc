@@ -61,6 +61,15 @@ void launch_f32(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+void launch_several(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const SeveralPlan plan = several_plan(s);
+  const unsigned shared = several_shared_bytes(plan);
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  p.launch(f, {plan.blocks}, several_threads, shared, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, plan.rows)), static_cast<int>(ceil_div(s.n, plan.columns)),
+           static_cast<int>(s.batch_a), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)));
+}
+
 void launch_slab(Planner& p, const Product& product) {
   const SlabPlan plan = slab_plan(product.s);
   const auto shared = static_cast<unsigned>(plan.shared);
@@ -153,6 +162,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   if (const FewLaunch few = few_choice(p.device, p.spec.dtype, s); few.taken) return launch_few(p, product, few);
   switch (tile_kernel(p.device, p.spec.dtype, s)) {
     case TileKernel::slab: return launch_slab(p, product);
+    case TileKernel::several: return launch_several(p, product);
     case TileKernel::f32: return launch_f32(p, product);
     case TileKernel::f32_small: return launch_f32_small(p, product);
     case TileKernel::simt: return launch_tiles(p, product, "matmul_simt", product_tile(p.device, simt_tiles, s), 32);

@@ -3,5 +3,3 @@
 
 SHIFTED_TILES(tf32, k_k, true, 0)
 SHIFTED_TILES(tf32, l_k, false, 0)
-SHIFTED_SIDES(tf32, 256, k_k, true, 0)
-SHIFTED_SIDES(tf32, 256, l_k, false, 0)

@@ -13,6 +13,7 @@
 #include "shallow.h"
 #include "shifted.h"
 #include "short.h"
+#include "several.h"
 #include "slab.h"
 #include "slim.h"
 #include "small.h"
@@ -39,6 +40,7 @@ enum class ProductKernel {
 
 enum class TileKernel {
   slab,       // matmul_slab_f32, as above
+  several,    // matmul_f32_several: f32 on sm_90 with a few hundred of k, where it is faster than the tiles below
   f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
               // product is large enough to pay for it; matmul_f32_words: the same with operands as they lie, where it is not
   f32_small,  // matmul_f32_small: f32 of a few tiles
@@ -63,6 +65,8 @@ struct ProductChoice {
 };
 
 inline bool has_wgmma(const Traits& device) { return device.major == 9 && device.minor == 0; }
+
+inline bool takes_several(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_several(device.sm_count, device.shared_bytes_per_block, s); }
 
 inline bool takes_slab(const Traits& device, const ProductShape& s) {
   return is_slab(device.shared_bytes_per_block, s) || (has_wgmma(device) && is_slab_in_rounds(device.sm_count, device.shared_bytes_per_block, s));
@@ -90,6 +94,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
+  if (dtype == Dtype::f32 && takes_several(device, s)) return c;
   if (dtype == Dtype::f32 && takes_slab(device, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
@@ -116,6 +121,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
 // Of products that no other kernel takes.
 inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
   if (dtype == Dtype::f32) {
+    if (takes_several(device, s)) return TileKernel::several;
     if (takes_slab(device, s)) return TileKernel::slab;
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;

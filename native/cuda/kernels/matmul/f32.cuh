@@ -1,5 +1,5 @@
 // Tiles of a product in full f32 (no tensor cores), on Hopper. Each warp sums 64 x 64 outputs, 128 x 32 or 32 x 128 of them where a side is narrow, 16 x 8 in a
-// thread. A ring of stages, 32 of k each, is filled by the copy engine, or by all threads a word at a time where rows do not start on 16 bytes. In shared memory an
+// thread, or 32 x 64 with 8 x 8. A ring of stages, 32 of k each, is filled by the copy engine, or by all threads, a word at a time where rows do not start on 16 bytes. In shared memory an
 // operand lies as in memory: rows of 32 elements of k, whose 16-byte chunks are swizzled, or rows of the tile's elements. Which lanes share what they read, and the
 // order of the multiply-adds, keep wide loads in half the passes and registers out of each other's banks.
 // `a` repeats after `batches_a` products.
@@ -21,33 +21,50 @@ __device__ __forceinline__ float4 load_shared(const float* p) { return *reinterp
 
 #ifdef OPSCOPE_WGMMA
 
-// A word at a time, by THREADS threads: neighbours copy what lies together. K_ROWS: k is contiguous; else the rows of the operand are.
-template <int TILE, int THREADS, bool K_ROWS>
+// WORDS that lie together at a time, by THREADS threads: neighbours copy what lies together. K_ROWS: k is contiguous; else the rows of the operand are.
+template <int TILE, int THREADS, bool K_ROWS, int WORDS>
 struct WordCopies {
-  static constexpr int WARPS = THREADS / 32, GROUPS = K_ROWS ? 1 : TILE / 32, STRIDE = WARPS / GROUPS, EACH = (K_ROWS ? TILE : BK) / STRIDE;
-  static_assert(GROUPS <= WARPS);
+  // Threads across a line of a stage and down its lines, lines of a thread.
+  static constexpr int ACROSS = WORDS == 1 ? 32 : (K_ROWS ? BK : TILE) / WORDS, GROUPS = WORDS == 1 && !K_ROWS ? TILE / 32 : 1, STRIDE = THREADS / ACROSS / GROUPS, EACH = (K_ROWS ? TILE : BK) / STRIDE;
+  static_assert(STRIDE > 0 && (!K_ROWS || (STRIDE & (STRIDE - 1)) == 0));
   const float* from;    // of this thread's first word
   long long pitch;      // of rows in memory
   int k;                // of k from this thread's first word on
   int rows;             // rows of the operand from this thread's first word on
   uint32_t to;          // its place in a stage
   __device__ __forceinline__ WordCopies(const float* x, int rows_of_x, int all_k, int row0, int k0) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int row = K_ROWS ? warp : warp % GROUPS * 32 + lane, column = K_ROWS ? lane : warp / GROUPS;  // of the tile, of k
+    const int across = threadIdx.x % ACROSS * WORDS, down = threadIdx.x / ACROSS;
+    const int row = K_ROWS ? down : down % GROUPS * 32 + across, column = K_ROWS ? across : down / GROUPS;  // of the tile, of k
     pitch = K_ROWS ? all_k : rows_of_x;
     from = x + (K_ROWS ? (row0 + row) * pitch + k0 + column : (k0 + column) * pitch + row0 + row);
     k = all_k - k0 - column, rows = rows_of_x - row0 - row;
-    to = (K_ROWS ? row * BK + ((lane / 4 ^ (row & 7)) << 2 | (lane & 3)) : column * TILE + row) * 4;
+    to = (K_ROWS ? row * BK + ((column / 4 ^ (row & 7)) << 2 | (column & 3)) : column * TILE + row) * 4;
   }
   __device__ __forceinline__ void copy(uint32_t stage, int step) const {
     const float* next = from + (K_ROWS ? static_cast<long long>(step) * BK : step * BK * pitch);
     const int left = k - step * BK;
 #pragma unroll
-    for (int e = 0; e < EACH; e++, next += STRIDE * pitch)
-      copy_async_4(stage + to + e * STRIDE * (K_ROWS ? BK : TILE) * 4, next, K_ROWS ? (left > 0 && e * STRIDE < rows ? 4 : 0) : (rows > 0 && e * STRIDE < left ? 4 : 0));
+    for (int e = 0; e < EACH; e++, next += STRIDE * pitch) {
+      // Where eight rows are not a whole number of strides, a line's chunks are swizzled in another way.
+      const uint32_t at = stage + (K_ROWS ? to ^ (e * STRIDE & 7) << 4 : to) + e * STRIDE * (K_ROWS ? BK : TILE) * 4;
+      const bool inside = K_ROWS ? left > 0 && e * STRIDE < rows : rows > 0 && e * STRIDE < left;
+      if constexpr (WORDS == 4) copy_async_16(at, next, inside ? 16 : 0);
+      else copy_async_4(at, next, inside ? 4 : 0);
+    }
   }
 };
 
+// The same where rows start on 16 bytes or do not, as the launch says.
+template <int TILE, int THREADS, bool K_ROWS>
+struct EitherCopies {
+  const float* x;
+  int rows, k, row0, k0;
+  bool wide;
+  __device__ __forceinline__ void copy(uint32_t stage, int step) const {
+    if (wide) WordCopies<TILE, THREADS, K_ROWS, 4>(x, rows, k, row0, k0).copy(stage, step);
+    else WordCopies<TILE, THREADS, K_ROWS, 1>(x, rows, k, row0, k0).copy(stage, step);
+  }
+};
 
 // What fills the ring of a block: stages of BM rows of A and BN of B, STAGES of them. Its share of k starts at `k0` and has `steps` stages.
 template <int BM, int BN, int STAGES, int THREADS, bool A_ROWS, bool B_ROWS>
@@ -66,10 +83,10 @@ struct BulkRing {
   }
   __device__ __forceinline__ void wait(int step) const { barrier_wait(arrived + step % STAGES * 8, step / STAGES & 1); }
 };
-template <int BM, int BN, int STAGES, int THREADS, bool A_ROWS, bool B_ROWS>
+template <int BM, int BN, int STAGES, class A, class B>
 struct WordRing {
-  WordCopies<BM, THREADS, A_ROWS> a;
-  WordCopies<BN, THREADS, B_ROWS> b;
+  A a;
+  B b;
   uint32_t ring;
   int steps;
   __device__ __forceinline__ void fill(int step) const {
@@ -107,16 +124,27 @@ struct WordOperands {
 #ifdef OPSCOPE_WGMMA
   template <int BM, int BN, int STAGES, int THREADS, bool A_ROWS, bool B_ROWS>
   __device__ __forceinline__ auto ring(float* shared, int m, int n, int k, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
-    return WordRing<BM, BN, STAGES, THREADS, A_ROWS, B_ROWS>{{a + static_cast<long long>(batch_a) * m * k, m, k, m0, k0}, {b + static_cast<long long>(batch) * k * n, n, k, n0, k0}, shared_address(shared), steps};
+    return WordRing<BM, BN, STAGES, WordCopies<BM, THREADS, A_ROWS, 1>, WordCopies<BN, THREADS, B_ROWS, 1>>{{a + static_cast<long long>(batch_a) * m * k, m, k, m0, k0}, {b + static_cast<long long>(batch) * k * n, n, k, n0, k0}, shared_address(shared), steps};
+  }
+#endif
+};
+// Their addresses, and whether rows start on 16 bytes.
+struct EitherOperands {
+  const float *a, *b;
+  bool wide_a, wide_b;
+#ifdef OPSCOPE_WGMMA
+  template <int BM, int BN, int STAGES, int THREADS, bool A_ROWS, bool B_ROWS>
+  __device__ __forceinline__ auto ring(float* shared, int m, int n, int k, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
+    return WordRing<BM, BN, STAGES, EitherCopies<BM, THREADS, A_ROWS>, EitherCopies<BN, THREADS, B_ROWS>>{{a + static_cast<long long>(batch_a) * m * k, m, k, m0, k0, wide_a}, {b + static_cast<long long>(batch) * k * n, n, k, n0, k0, wide_b}, shared_address(shared), steps};
   }
 #endif
 };
 
-// WM x WN warps, SLICES of them for parts of a stage. A warp is TY x 32 / TY lanes. A_ROWS, B_ROWS: k is contiguous in the operand.
-template <int WM, int WN, int TY, int SLICES, int STAGES, bool A_ROWS, bool B_ROWS, class Operands>
+// WM x WN warps, SLICES of them for parts of a stage. A warp is TY x 32 / TY lanes, a thread has EACH x 8 results. A_ROWS, B_ROWS: k is contiguous in the operand.
+template <int WM, int WN, int TY, int EACH, int SLICES, int STAGES, bool A_ROWS, bool B_ROWS, class Operands>
 __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int TX = 32 / TY, ROWS = TY * 16, COLUMNS = TX * 8;  // of a warp's outputs
+  constexpr int TX = 32 / TY, ROWS = TY * EACH, COLUMNS = TX * 8;  // of a warp's outputs
   constexpr int BM = WM * ROWS, BN = WN * COLUMNS, WARPS = WM * WN, STAGE = (BM + BN) * BK;
   extern __shared__ __align__(1024) float shared[];
   const int tiles = tiles_m * tiles_n;
@@ -134,16 +162,14 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) ring.fill(s);
 
-  float acc[16][8] = {};
+  float acc[EACH][8] = {};
   for (int step = 0; step < steps; step++) {
     ring.wait(step);
     __syncthreads();  // all have read the stage before, which is filled next
     ring.fill(step + STAGES - 1);
     const float* a = shared + step % STAGES * STAGE + (A_ROWS ? (wm * ROWS + ty) * BK : wm * ROWS + ty * 4);
     const float* b = shared + step % STAGES * STAGE + BM * BK + (B_ROWS ? (wn * COLUMNS + tx) * BK : wn * COLUMNS + tx * 4);
-#pragma unroll
-    for (int q = 0; q < 8 / SLICES; q++) {
-      const int chunk = slice * (8 / SLICES) + q;  // four of k
+    const auto multiply = [&](int chunk) {  // of four of k
       float fb[4][8];
 #pragma unroll
       for (int j = 0; j < 8; j++) {
@@ -158,7 +184,7 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
       }
       // A vector of A at a time: four of k of a row, or one of k of four rows.
 #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < EACH; i++) {
         const float4 v = load_shared(A_ROWS ? a + i * TY * BK + ((chunk ^ ty ^ (i * TY & 7)) << 2) : a + (chunk * 4 + i % 4) * BM + i / 4 * (TY * 4));
         const float fa[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
@@ -172,22 +198,31 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
           }
         }
       }
+    };
+    if constexpr (EACH == 16) {
+#pragma unroll
+      for (int q = 0; q < 8 / SLICES; q++) multiply(slice * (8 / SLICES) + q);
+    } else {
+      // Only what there is of k.
+      const int chunks = min(8, (k - (first + step) * BK + 3) / 4);
+#pragma unroll 2
+      for (int chunk = 0; chunk < chunks; chunk++) multiply(chunk);
     }
   }
 
   // Slices add up by halves, in the same order every time.
 #pragma unroll
   for (int far = SLICES / 2; far > 0; far /= 2) {
-    float* sums = shared + (slice % far * WARPS + warp % WARPS) * 4096 + lane;
+    float* sums = shared + (slice % far * WARPS + warp % WARPS) * (EACH * 8 * 32) + lane;
     __syncthreads();
     if (slice >= far && slice < 2 * far) {
 #pragma unroll
-      for (int i = 0; i < 128; i++) sums[i * 32] = acc[i / 8][i % 8];
+      for (int i = 0; i < EACH * 8; i++) sums[i * 32] = acc[i / 8][i % 8];
     }
     __syncthreads();
     if (slice < far) {
 #pragma unroll
-      for (int i = 0; i < 128; i++) acc[i / 8][i % 8] += sums[i * 32];
+      for (int i = 0; i < EACH * 8; i++) acc[i / 8][i % 8] += sums[i * 32];
     }
   }
   if (slice > 0) return;
@@ -197,7 +232,7 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
   const auto row_of = [&](int i) { return A_ROWS ? ty + TY * i : i / 4 * (TY * 4) + ty * 4 + i % 4; };
   if (!B_ROWS && n % 4 == 0) {
 #pragma unroll
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < EACH; i++)
 #pragma unroll
       for (int j = 0; j < 8; j += 4) {
         const int row = row0 + row_of(i), column = column0 + tx * 4 + j * TX;
@@ -211,7 +246,7 @@ __device__ __forceinline__ void matmul(const Operands& operands, float* c, int m
   else asm volatile("bar.sync 1, %0;" ::"n"(WARPS * 32) : "memory");
   float* turned = shared + warp % WARPS * (ROWS * PITCH);
 #pragma unroll
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < EACH; i++)
 #pragma unroll
     for (int j = 0; j < 8; j += B_ROWS ? 1 : 4) {
       if (B_ROWS) turned[row_of(i) * PITCH + tx + TX * j] = acc[i][j];

@@ -102,18 +102,25 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   return best;
 }
 
-// Whether matmul_slab_f32 with k in rounds is faster than these tiles, on Hopper. `pace`: multiply-adds of a multiprocessor in a microsecond by the number of its blocks (the first is that of four); `turned`: sides
+// matmul_slab_f32 with k in rounds, in microseconds; 0 where it does not take the product. `pace`: multiply-adds of a multiprocessor in one by the number of its blocks (the first is that of four); `turned`: sides
 // with k contiguous take longer. Fitted to 26 products on an H200.
-inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductShape& s) {
+inline double slab_in_rounds_cost(int sm_count, int64_t shared_bytes, const ProductShape& s) {
   constexpr int most_k = 512, least_side = 73;  // matmul_slim_f32 takes fewer
-  constexpr double pace[] = {145e3, 76e3, 96e3, 135e3}, start = 5.5, start_of_tiles = 4.5, ns_of_steps = 6300;
-  if (s.k <= slab_at_once || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= int64_t{1} << 31) return false;
+  constexpr double pace[] = {145e3, 76e3, 96e3, 135e3}, start = 5.5;
+  if (s.k <= slab_at_once || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= int64_t{1} << 31) return 0;
   const SlabPlan p = slab_plan(s);
-  if (p.shared > shared_bytes) return false;
+  if (p.shared > shared_bytes) return 0;
   const int64_t blocks = up(p.blocks, sm_count);
   const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? 1 : s.trans_b ? 1.12 : 1.06;
   const auto work = [&](int64_t together) { return static_cast<double>(together) * block / pace[together % 4]; };
-  return start + turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4)) < start_of_tiles + f32_plan(sm_count, s).cost / ns_of_steps;
+  return start + turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4));
+}
+
+// Whether it is faster than these tiles, on Hopper.
+inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductShape& s) {
+  constexpr double start_of_tiles = 4.5, steps_of_us = 6300;
+  const double cost = slab_in_rounds_cost(sm_count, shared_bytes, s);
+  return cost > 0 && cost < start_of_tiles + f32_plan(sm_count, s).cost / steps_of_us;
 }
 
 // Stages of shared memory, and threads of a block, as kernels are built.

@@ -30,8 +30,11 @@ inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
   const bool x_is_b = shifted_x_is_b(s, element_bytes);
   const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
   const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);  // of X
-  if (few < few_of_shifted) return element_bytes == 4 ? few >= 10 && x >= 2 * few && s.k >= 129 && bytes >= 8e6 : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= 5e6;
+  const bool k_contiguous = x_is_b ? s.trans_b : !s.trans_a;
+  if (few < few_of_shifted) return element_bytes == 4 ? few >= 10 && x >= 2 * few && s.k >= 129 && bytes >= 8e6 : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= (k_contiguous ? 8.5e6 : 5e6);
   if (element_bytes == 4) return few <= 1024 && x >= 4 * few && bytes >= 2e6;
+  // A copy of X is read and written once more, for all of its uses by one tile of columns or two. One that repeats over the batch is copied once.
+  if (few > 128) return few <= 512 && x >= few && bytes >= 7e6 && s.k >= (s.batch_a < s.batch ? 129 : 257);
   return few <= 128 && x >= 4 * few && bytes >= 8e6;
 }
 
@@ -43,7 +46,8 @@ inline ShiftedPlan shifted_plan(int sm_count, int64_t element_bytes, const Produ
   const double results = static_cast<double>(s.batch) * x * y;
   ShiftedPlan best = {};
   double least = 0;
-  for (const int columns : {64, 128, 256}) {
+  for (const int columns : {64, 128, 192, 256}) {
+    if (columns == 192 && element_bytes == 4) continue;
     for (int rows = shifted_rows; rows >= 48; rows -= 8) {
       const int64_t tiles = s.batch * up(x, rows) * up(y, columns), most = k_splits(sm_count, tiles, steps, 4);
       for (const int64_t splits : {int64_t{1}, most}) {

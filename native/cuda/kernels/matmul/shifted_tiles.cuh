@@ -9,5 +9,6 @@
     shifted<T, BN, K, TY, TURNED>(x, y, c, shares, task, tile_rows);                                                                                                     \
   }
 #define SHIFTED_SIDES(T, BN, NAME, K, TY) SHIFTED(T, BN, a_##NAME, K, TY, false) SHIFTED(T, BN, b_##NAME, K, TY, true)
-#define SHIFTED_TILES(T, NAME, K, TY) SHIFTED_SIDES(T, 64, NAME, K, TY) SHIFTED_SIDES(T, 128, NAME, K, TY)
-#define SHIFTED_16BIT(T) SHIFTED_TILES(T, k_k, true, 0) SHIFTED_TILES(T, k_l, true, 1) SHIFTED_TILES(T, l_k, false, 0) SHIFTED_TILES(T, l_l, false, 1)
+#define SHIFTED_TILES(T, NAME, K, TY) SHIFTED_SIDES(T, 64, NAME, K, TY) SHIFTED_SIDES(T, 128, NAME, K, TY) SHIFTED_SIDES(T, 256, NAME, K, TY)
+#define SHIFTED_TILES_16BIT(T, NAME, K, TY) SHIFTED_TILES(T, NAME, K, TY) SHIFTED_SIDES(T, 192, NAME, K, TY)
+#define SHIFTED_16BIT(T) SHIFTED_TILES_16BIT(T, k_k, true, 0) SHIFTED_TILES_16BIT(T, k_l, true, 1) SHIFTED_TILES_16BIT(T, l_k, false, 0) SHIFTED_TILES_16BIT(T, l_l, false, 1)

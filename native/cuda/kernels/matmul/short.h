@@ -37,7 +37,8 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
   const bool vectors = s.n % 8 == 0;  // in rows of results
   // matmul_shallow reads the columns of a transposed b an element at a time, too, and has them for few rows.
   if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
-  if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return false;
+  // Of rows on 16 bytes, wgmma takes 64 of k at a time: a short k is faster here, of a wide result up to 16 of it.
+  if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return !s.trans_a && s.k <= (s.trans_b && s.n <= 1024 ? 32 : 16) && s.m >= 512 && s.n > 32 && results >= 300 << 10;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
   // Wide results off 16 bytes, whose rows wgmma would store a part at a time.
   if (!vectors && s.n > 256 && s.m >= 256 && !s.trans_a && s.k <= (s.trans_b ? 40 : 32)) return results >= 1 << 18;

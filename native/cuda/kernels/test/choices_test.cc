@@ -37,7 +37,8 @@ void product_choices() {
              tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::shifted, bf16, {1, 23, 110'917, 1409, false, false}) && is(K::stream, bf16, {1, 23, 110'917, 1409, false, false}, gpu(10, 0, hopper_shared)) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
              tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
          "and each kernel of tiles");
-  expect(is(K::slab, f32, {1, 7443, 1025, 144, false, true}) && tiles(T::f32, f32, {1, 585, 8192, 209, false, true}) && !is(K::slab, f32, {1, 7443, 1025, 144, false, true}, ampere), "k of a few hundred comes in rounds of shared memory on Hopper, where it is faster than tiles");
+  expect(is(K::slab, f32, {1, 5001, 515, 190, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !is(K::slab, f32, {1, 5001, 515, 190, true, true}, ampere) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
+         "k of a few hundred comes in rounds of shared memory on Hopper, or by tiles of which a multiprocessor has several, where these are faster than others");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
          "other GPUs than Hopper take no kernel with wgmma");

@@ -8,6 +8,7 @@
 #include "kernels/matmul/long.h"
 #include "kernels/matmul/narrow.h"
 #include "kernels/matmul/shallow.h"
+#include "kernels/matmul/several.h"
 #include "kernels/matmul/short.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/shifted.h"
@@ -96,7 +97,7 @@ bool shifted_side() {
               if (!shifted_pays(s, bytes)) continue;
               const ShiftedPlan p = shifted_plan(132, bytes, s);
               const int64_t steps = up(k * bytes, 128);
-              right = right && (p.columns == 64 || p.columns == 128 || p.columns == 256) && p.tile_rows % 8 == 0 && p.tile_rows >= 8 && p.tile_rows <= shifted_rows && shifted_shared_bytes(p.columns) <= 227 << 10 &&
+              right = right && (p.columns == 64 || p.columns == 128 || p.columns == 256 || (bytes == 2 && p.columns == 192)) && p.tile_rows % 8 == 0 && p.tile_rows >= 8 && p.tile_rows <= shifted_rows && shifted_shared_bytes(p.columns) <= 227 << 10 &&
                       up(steps, p.splits) * (p.splits - 1) < steps && !(shifted_x_is_b(s, bytes) ? rows_aligned_b(s, bytes) : rows_aligned_a(s, bytes));
             }
   return right;
@@ -115,6 +116,18 @@ bool slab() {
           right = right && t.tiles_m * p.rows >= m && (t.tiles_m - 1) * p.rows < m && t.tiles_n * p.columns >= n && (t.tiles_n - 1) * p.columns < n && p.blocks == batch * t.tiles_m * t.tiles_n;
           right = right && p.shared >= t.depth * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (k <= 96 ? t.depth == k : t.depth <= 64 && t.depth >= 32) && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && ((k > 64 && k <= 96) || p.shared <= 55 << 10);
         }
+  return right;
+}
+
+// Tiles of f32 of which a multiprocessor has several cover the result once.
+bool several() {
+  bool right = true;
+  for (const int m : {73, 128, 129, 585, 4097})
+    for (const int n : {73, 128, 131, 8192})
+      for (const int64_t batch : {1, 7}) {
+        const SeveralPlan p = several_plan({batch, m, n, 209, false, false});
+        right = right && p.rows * p.columns == 64 * 128 && (p.rows == 64 || p.columns == 64) && p.blocks == batch * up(m, p.rows) * up(n, p.columns) && 3 * (several_shared_bytes(p) + 1024) <= 228 << 10;
+      }
   return right;
 }
 
@@ -290,6 +303,9 @@ void products() {
   expect(shifted_pays({1, 23, 110'917, 1409, false, false}, 2) && shifted_pays({128, 31, 119, 186, false, false, 1}, 2) && shifted_pays({1, 110'917, 23, 1409, true, false}, 2) && shifted_pays({1, 23, 110'917, 1409, false, true}, 2) && shifted_pays({1, 128, 19, 103'633, false, false}, 4) &&
              !shifted_pays({1, 8, 110'917, 1409, false, false}, 2) && !shifted_pays({1, 23, 110'917, 70, false, false}, 2) && !shifted_pays({1, 23, 9001, 186, false, false}, 2) && !shifted_pays({1, 9, 30'001, 500, false, false}, 4),
          "so is one that is multiplied by ten to 32 vectors");
+  expect(shifted_pays({1, 129, 386, 262'144, false, false}, 2) && shifted_pays({1, 257, 275, 30'872, false, false}, 2) && shifted_pays({16, 200, 9603, 261, false, false, 1}, 2) && !shifted_pays({7, 257, 32'769, 33, false, false}, 2) &&
+             !shifted_pays({1, 715, 16'385, 273, true, false}, 2) && !shifted_pays({1, 201, 700, 1001, false, false}, 2) && shifted_plan(132, 2, {1, 129, 386, 262'144, false, false}).columns == 192,
+         "and in 16 bits one with a long k and up to 512 of the other side, by wide tiles");
   expect(long_side(), "tiles of a long side cover it once, and fit shared memory");
   const auto by_long = [](int64_t bytes, const ProductShape& s) { return long_plan(132, shared_bytes, bytes, s).row_groups; };
   expect(by_long(2, {1, 46'993, 379, 21, false, true}) == 2 && by_long(2, {1, 33, 9001, 33, false, false}) == 1 && by_long(4, {1, 80'001, 207, 21, false, true}) == 2 && by_long(2, {1, 80'001, 379, 68, true, true}) == 2,
@@ -317,6 +333,11 @@ void products() {
   const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
   expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 585, 8192, 209, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
          "more of k comes in rounds where tiles would wait for copies of their operands");
+  expect(several(), "tiles of which a multiprocessor has several cover the result once, and three fit shared memory");
+  const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
+  expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
+             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
+         "a few hundred of k in f32 takes them, but for few or very many tiles");
   expect(deep(), "a long sum for few results covers k once, and shared memory holds its operands");
   expect(slim(), "tiles of a slim side have all of it, and shares cover k once");
   expect(stream(), "a long matrix times a short side is covered once, by rows that start alike");
@@ -325,9 +346,10 @@ void products() {
          "narrow rows are stored as runs, others from where memory sectors start, or 16 bytes where rows are few");
   const auto by_short = [](int64_t bytes, int m, int n, int k) { return is_short(bytes, {1, m, n, k, false, true}); };
   expect(by_short(2, 65'536, 47, 16) && by_short(2, 5653, 4097, 5) && by_short(2, 1'251'063, 29, 37) && by_short(4, 32'769, 3157, 3) && by_short(4, 256, 10'317, 8) && by_short(4, 22'675, 2049, 35) && by_short(2, 17'239, 8193, 32) && is_short(2, {1, 1709, 2909, 32, false, false}), "a short k and a large result take warps that keep b");
-  expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(2, 409, 2909, 41) && !is_short(2, {1, 1709, 2909, 33, false, false}) && !is_short(2, {1, 1709, 2909, 32, true, true}) && !by_short(2, 255, 8193, 33) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
+  expect(!by_short(2, 41, 681'215, 2) && !by_short(2, 25'171, 128, 3) && !by_short(2, 16, 698'597, 17) && !by_short(2, 83, 8193, 33) && !by_short(2, 7589, 4096, 48) && !by_short(2, 7589, 4096, 32) && !by_short(2, 409, 2909, 41) && !is_short(2, {1, 1709, 2909, 33, false, false}) && !is_short(2, {1, 1709, 2909, 32, true, true}) && !by_short(2, 255, 8193, 33) && !by_short(4, 513, 797, 1) && !by_short(4, 11, 217'739, 17) && !by_short(4, 31, 64, 37),
          "few rows for their columns, whole vectors and small results take other kernels");
   expect(is_short(2, {1, 4097, 8192, 8, true, true}) && !is_short(2, {1, 4097, 8192, 8, true, false}) && !is_short(2, {1, 4097, 8192, 3, true, true}), "a transposed b of a few elements of k is read once for many rows");
+  expect(by_short(2, 55'009, 256, 16) && by_short(2, 55'009, 256, 32) && is_short(2, {1, 55'009, 256, 16, false, false}) && !is_short(2, {1, 55'009, 256, 32, false, false}) && !is_short(2, {1, 55'008, 256, 16, true, false}), "and so are whole vectors with up to 16 of k, or 32");
   expect(is_short_f32({1, 1000, 1000, 8, false, false}, false) && !is_short_f32({1, 1000, 1000, 8, false, false}, true) && is_short_f32({1, 11'519, 653, 9, false, true}, false) && !is_short_f32({20, 19, 1163, 11, true, true}, false) &&
              !is_short_f32({1, 64, 32, 2, false, false}, false) && is_short_f32({2, 189, 1031, 1, false, true}, true) &&
              !is_short_f32({1, 4097, 846, 17, true, true}, false),
