@@ -1,4 +1,4 @@
-// f32 products by tiles of which a multiprocessor has three at a time (matmul_f32_several.cu). Pure; see products_test.cc.
+// f32 products by tiles of which a multiprocessor has three at a time (matmul_f32_several.cu). Pure; see products_f32_test.cc.
 #pragma once
 #include "f32.h"
 

@@ -1,4 +1,4 @@
-// f32 products with a short k (matmul_slab_f32.cu). Pure; see products_test.cc.
+// f32 products with a short k (matmul_slab_f32.cu). Pure; see products_f32_test.cc.
 #pragma once
 #include "shape.h"
 #include "slab_task.h"

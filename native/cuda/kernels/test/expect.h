@@ -20,6 +20,8 @@ void convolution_shapes();
 void narrow_convolution_shapes();
 // products_test.cc
 void products();
+// products_f32_test.cc
+void f32_products();
 // moves_test.cc
 void move_shapes();
 // few_test.cc

@@ -224,6 +224,7 @@ int main(int count, char** words) {
   move_shapes();
   planes(expect);
   products();
+  f32_products();
   convolution_shapes();
   narrow_convolution_shapes();
   order_shapes();

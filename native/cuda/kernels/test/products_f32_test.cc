@@ -1,0 +1,56 @@
+// f32 products whose blocks hold a short k in shared memory, or of which a multiprocessor has several: part of opscope_cuda_plan_test.
+#include "kernels/matmul/several.h"
+#include "kernels/matmul/slab.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope::cuda;
+
+namespace {
+
+constexpr int64_t shared_bytes = 227 << 10;  // of a block, on Hopper
+
+// Tiles of f32 with a short k cover the result once, and shared memory holds both operands or the results.
+bool slab() {
+  bool right = true;
+  for (const int m : {33, 64, 65, 129, 4097, 65'537})
+    for (const int n : {33, 49, 64, 65, 128, 129, 258, 4100})
+      for (const int k : {17, 32, 33, 64, 65, 95, 96, 97, 209, 512})
+        for (const int64_t batch : {1, 7}) {
+          const SlabPlan p = slab_plan({batch, m, n, k, false, false});
+          const SlabTask& t = p.task;
+          right = right && p.rows * p.columns == 64 * 128 && p.rows % slab_warp_rows == 0 && p.columns % slab_warp_columns == 0 && p.rows / slab_warp_rows * (p.columns / slab_warp_columns) * 32 == slab_threads;
+          right = right && t.tiles_m * p.rows >= m && (t.tiles_m - 1) * p.rows < m && t.tiles_n * p.columns >= n && (t.tiles_n - 1) * p.columns < n && p.blocks == batch * t.tiles_m * t.tiles_n;
+          right = right && p.shared >= t.depth * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (k <= 96 ? t.depth == k : t.depth <= 64 && t.depth >= 32) && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && ((k > 64 && k <= 96) || p.shared <= 55 << 10);
+        }
+  return right;
+}
+
+// Tiles of f32 of which a multiprocessor has several cover the result once.
+bool several() {
+  bool right = true;
+  for (const int m : {73, 128, 129, 585, 4097})
+    for (const int n : {73, 128, 131, 8192})
+      for (const int64_t batch : {1, 7}) {
+        const SeveralPlan p = several_plan({batch, m, n, 209, false, false});
+        right = right && p.rows * p.columns == 64 * 128 && (p.rows == 64 || p.columns == 64) && p.blocks == batch * up(m, p.rows) * up(n, p.columns) && 3 * (several_shared_bytes(p) + 1024) <= 228 << 10;
+      }
+  return right;
+}
+
+}  // namespace
+
+void f32_products() {
+  expect(slab(), "tiles of f32 with a short k cover the result once, in shared memory that leaves room for two or four blocks");
+  const auto by_slab = [](int m, int n, int k) { return is_slab(shared_bytes, {1, m, n, k, false, true}); };
+  expect(by_slab(4097, 846, 23) && by_slab(12'809, 258, 29) && by_slab(64, 262'144, 33) && by_slab(12'765, 129, 64) && slab_plan({1, 262'145, 49, 48, true, true}).rows == 128 && slab_plan({1, 64, 262'144, 33, true, false}).rows == 64 && !by_slab(4097, 846, 16) &&
+             !by_slab(4097, 846, 97) && !by_slab(37'136, 32, 23) && !by_slab(300, 300, 64) && !by_slab(4000, 64, 64),
+         "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
+  const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
+  expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 585, 8192, 209, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
+         "more of k comes in rounds where tiles would wait for copies of their operands");
+  expect(several(), "tiles of which a multiprocessor has several cover the result once, and three fit shared memory");
+  const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
+  expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
+             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
+         "a few hundred of k in f32 takes them, but for few or very many tiles");
+}
