@@ -19,9 +19,11 @@ struct Total {
   }
 };
 
-// Elements of a row that is read in vectors which start lines (16-bit: half lines).
+// Whether a row of n elements is read in vectors which start lines (16-bit: half lines), where vectors are lines.
 template <class T>
-constexpr int64_t FROM_LINES = sizeof(T) < sizeof(float) ? 64 * LINE : 8 * LINE;
+inline bool starts_at_lines(int64_t n) {
+  return W == LINE && n >= (sizeof(T) < sizeof(float) ? 64 : 8) * LINE;
+}
 constexpr int64_t BLOCK = 8192;  // floats added plainly before the compensated step
 
 // Elements of a row in front of the first one that starts a vector's worth of bytes. Vectors that lie across two cache lines each take two reads,
@@ -82,7 +84,7 @@ inline float total_of(int64_t n, At at, Rest at_rest, V first = vset(0)) {
 // Sum of f(x) over n floats.
 template <class T, class F>
 inline float sum_of(const T* x, int64_t n, F f) {
-  if (W > 1 && n >= FROM_LINES<T>) {
+  if (starts_at_lines<T>(n)) {
     if (const int before = static_cast<int>(before_line(x)); before > 0) {
       const V first = vfirst(f(vload_n(x, before, 0)), before, 0);
       x += before, n -= before;
@@ -129,7 +131,7 @@ struct Extreme {
     const auto at = [=](int64_t i) { return f(vload(x + i)); };
     int64_t i = 0;
     // The same element twice changes nothing.
-    if (W > 1 && n >= FROM_LINES<T>) m0 = also(m0, at(0), n0), i = before_line(x);
+    if (starts_at_lines<T>(n)) m0 = also(m0, at(0), n0), i = before_line(x);
     for (; i + 8 * W <= n; i += 8 * W) {
       m0 = next(m0, at(i), at(i + W), n0);
       m1 = next(m1, at(i + 2 * W), at(i + 3 * W), n1);
@@ -152,7 +154,7 @@ template <class T>
 inline float max_of(const T* x, int64_t n) {
   V m0 = vset(to_float(x[0])), m1 = m0, m2 = m0, m3 = m0;
   int64_t i = 0;
-  if (W > 1 && n >= FROM_LINES<T>) m0 = vload(x), i = before_line(x);
+  if (starts_at_lines<T>(n)) m0 = vload(x), i = before_line(x);
   for (; i + 4 * W <= n; i += 4 * W) {
     m0 = vmax(m0, vload(x + i));
     m1 = vmax(m1, vload(x + i + W));
