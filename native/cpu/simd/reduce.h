@@ -154,7 +154,6 @@ template <class T>
 inline float max_of(const T* x, int64_t n) {
   V m0 = vset(to_float(x[0])), m1 = m0, m2 = m0, m3 = m0;
   int64_t i = 0;
-  if (starts_at_lines<T>(n)) m0 = vload(x), i = before_line(x);
   for (; i + 4 * W <= n; i += 4 * W) {
     m0 = vmax(m0, vload(x + i));
     m1 = vmax(m1, vload(x + i + W));
