@@ -9,7 +9,7 @@
 #   branches         120  kernels that few shapes take, against float64 (test/bench/fuzz/branches.json)
 #   kernels          120  every operation and dtype over ordinary and odd sizes, against float64
 #   drawn            120  30 odd shapes of every operation and dtype, against float64                     OPSCOPE_CONFORMANCE_SEED
-#   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
+#   slow             110  shapes that were behind PyTorch or the compilers (test/bench/fuzz/slow.json)
 #   rates            150  every operation against the rate of a copy, and small ones beside PyTorch in graph mode
 #   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
 #   energy           280  energy of a call of CUDA, cuBLASLt and PyTorch, twice each
