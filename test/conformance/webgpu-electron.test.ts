@@ -4,10 +4,6 @@ import { ALIKE, describeEngine, isMissing, VERIFY_WORK } from './webgpu'
 
 /** The engine that runs the app, without subgroups: the kernels of the first engine, of which it need only show that it takes them; every size where that is missing. */
 await describeEngine(1, '?subgroups=off', ({ backend, device, fact }) => {
-  it('offers a device with timestamps', () => {
-    expect(device.available).toEqual({ ok: true })
-    expect(device.facts.map(({ name }) => name)).toContain('Timestamp period')
-  })
   it('computes without the features that it was opened without', () => {
     expect(fact('Subgroups')).toBe('not used')
   })

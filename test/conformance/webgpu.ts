@@ -1,4 +1,4 @@
-import { afterAll, describe, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Backend, Device } from '@core/backend'
 import { ENGINES, type Engine } from '../e2e/chromium-webgpu/engines'
 import { servePage, type ServedPage } from '../e2e/chromium-webgpu/page'
@@ -34,7 +34,7 @@ export const isMissing = (at: EngineAt): boolean => 'missing' in ENGINES[at]!
 
 /**
  * Lists the tests of an engine, opened with the options of `query` (renderer/webgpu/backend.ts); none where it is missing. Engines have a file
- * each, and emulated f16 one of its own: the software adapter compiles one pipeline at a time, so files share the processors.
+ * each, and emulated f16 one of its own: as files they run at once.
  */
 export async function describeEngine(at: EngineAt, query: string, check: (opened: Opened) => void): Promise<void> {
   const engine = ENGINES[at]!
@@ -48,5 +48,11 @@ export async function describeEngine(at: EngineAt, query: string, check: (opened
     await close()
     await served.close()
   })
-  describe(engine.name, () => check(opened))
+  describe(engine.name, () => {
+    it('offers a device with timestamps', () => {
+      expect(opened.device.available).toEqual({ ok: true })
+      expect(opened.device.facts.map(({ name }) => name)).toContain('Timestamp period')
+    })
+    check(opened)
+  })
 }
