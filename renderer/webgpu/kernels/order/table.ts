@@ -2,6 +2,7 @@ import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { firstFew, isFewFirst } from './first-few'
+import { isHeld, planHeld, sortHeld } from './held'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
 import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
@@ -56,6 +57,8 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const x = { x: { input: 0 }, type } as const
   if (isShort(rows, cols)) return sortShort(descending, rows, cols, first, x, out)
   if (cols > SHORT_ROW && isFewFirst(rows, cols, first)) return firstFew(descending, rows, cols, first, x, out, shape)
+  const held = isHeld(rows, cols, shape) ? planHeld(cols, shape.subgroups) : undefined
+  if (held) return sortHeld(descending, rows, cols, first, x, out, held)
   if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
