@@ -18,6 +18,8 @@ const SHORTEST = 1025
 const MOST_SELECTED = 256
 const LONG = { length: 8192, selected: 400 }
 export const MANY_ROWS = 264
+/** Fewer rows of which as many are selected: so long that counts of all workgroups take longer. */
+const SOME_LONG = { rows: 64, length: 16_384 }
 /** Candidates that are compared with each other rather than counted by one more digit. */
 const RANKED = 96
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
@@ -25,9 +27,12 @@ const LONGEST = [[1025, Infinity], [132, 2 ** 17], [32, 2 ** 16], [1, 2 ** 15]] 
 /** Vectors of a thread, or candidates, that are on their way together. */
 const AT_ONCE = 4
 
+const mostSelected = (rows: number, length: number): number =>
+  rows < MANY_ROWS ? (rows >= SOME_LONG.rows && length >= SOME_LONG.length ? LONG.selected : FEW) : length < LONG.length ? MOST_SELECTED : LONG.selected
+
 /** Whether a workgroup selects the first of a row. */
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
-  length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= (rows < MANY_ROWS ? FEW : length < LONG.length ? MOST_SELECTED : LONG.selected)
+  length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= mostSelected(rows, length)
 
 /** Sums over the threads. */
 const SUMS: Memory = {
