@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { dimOf, type Kernel } from '../types'
 import { fewAttention, isFew, keysSeen } from './few'
+import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
 import { tiledAttention } from './tiled'
@@ -20,6 +21,7 @@ const kernel: Kernel = {
     const [causal, scale] = [dimOf(shape, 6) === 1, 1 / Math.sqrt(headDim)]
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
     const queries = batch * heads * seqQ
+    if (isOwnQuery(few)) return ownQuery(few)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     if (seqQ < FEW_QUERIES) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
     return isFew(few) ? fewAttention(few, shape) : tiledAttention(few, shape)
