@@ -60,9 +60,9 @@ describe('attention', () => {
 
   it('multiplies nothing for queries behind the last one, nor values that no query of a thread sees', () => {
     const text = (causal: number, queries = 197) => build('scaled_dot_product_attention', [20, 4, 4, queries, queries, 40, causal]).steps[0]!.wgsl
-    const weighed = (seen: string) => `let weighed = select(0u, min(64u, ${seen} - first_key), has_queries);`
+    const weighed = (seen: string) => `let all_weighed = select(0u, min(64u, ${seen} - first_key), has_queries);`
     expect([text(0).includes(weighed('seq_k')), text(1).includes(weighed('min(seq_k, query + 4u)'))]).toEqual([true, true])
-    expect([text(0, 192).includes('weighed'), text(0, 1000).includes('weighed'), text(1, 1024).includes('weighed')]).toEqual([false, false, true])
+    expect([text(0, 192).includes('all_weighed'), text(0, 1000).includes('all_weighed'), text(1, 1024).includes('all_weighed')]).toEqual([false, false, true])
   })
 
   it('shares the keys of few queries between workgroups, which a second step joins', () => {

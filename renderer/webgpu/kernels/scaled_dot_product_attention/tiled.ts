@@ -5,7 +5,7 @@ import { joinStep, type FewAttention } from './few'
 /** Queries and keys of a tile: a thread has 4x4 scores of it, and of four queries every 64th four elements of the result. */
 const TILE = 64
 const SIDE = 16
-/** Elements of queries and keys that threads bring into workgroup memory together, those that lie there at a time, where a head's are no more beyond its end for that, and those whose products are written out. */
+/** Elements of queries and keys that threads bring into workgroup memory together, those that lie there at a time, where a head's are no more beyond its end for that, and groups of four of them whose products are written out. */
 const BROUGHT = 16
 const MOST_DEPTH = 32
 const depthOf = (headDim: number): number => (Math.ceil(headDim / MOST_DEPTH) * MOST_DEPTH === Math.ceil(headDim / BROUGHT) * BROUGHT ? MOST_DEPTH : BROUGHT)
@@ -36,33 +36,37 @@ export function tiledAttention(of: FewAttention, device: Pick<KernelShape, 'subg
   const { tiles, parts, perPart } = planTiles(of)
   const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
   const split = parts > 1
-  const first = step(tiledText(dtype, headDim, causal, partial, split), [{ input: 0 }, { input: 1 }, { input: 2 }, split ? { scratch: 0 } : 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads, ...(split ? [parts, perPart] : [])], batch * heads * tiles * parts, [scale])
+  const first = step(tiledText(dtype, headDim, causal, partial, split, !causal && seqK % TILE === 0, device.subgroups), [{ input: 0 }, { input: 1 }, { input: 2 }, split ? { scratch: 0 } : 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads, ...(split ? [parts, perPart] : [])], batch * heads * tiles * parts, [scale])
   if (!split) return { scratchBytes: [], steps: [first] }
   const queries = batch * heads * seqQ
   return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
 }
 
-/** Rows of SIDE vectors in workgroup memory (16 KiB): the queries and, so far behind them as they are deep, the keys; then, behind both where there is room, the parts of the largest score; then the weights of a tile. */
+/** Rows of SIDE vectors in workgroup memory (16 KiB): the queries and, so far behind them as they are deep, the keys; then, behind both where there is room, the parts of the largest score; then the weights of a tile, which a thread writes where those of its neighbours are in other banks. */
 const ROWS = TILE
 
 /** Four elements of a row from `d` on, 0 beyond its end; rows are clamped. */
-const loader = (name: string, width: 1 | 4) =>
+const loader = (name: string, width: 1 | 4, whole: boolean) =>
   `fn load_${name}(row: u32, d: u32) -> vec4<f32> {
   ${width === 4
-    ? `return select(vec4<f32>(0.0), vec4<f32>(${name}[(row * head_dim + min(d, head_dim - 4u)) / 4u]), d < head_dim);`
+    ? whole ? `return vec4<f32>(${name}[(row * head_dim + d) / 4u]);` : `return select(vec4<f32>(0.0), vec4<f32>(${name}[(row * head_dim + min(d, head_dim - 4u)) / 4u]), d < head_dim);`
     : `let at = row * head_dim;\n  return vec4<f32>(${QUADS.map((j) => `select(0.0, f32(${name}[at + min(d + ${j}u, head_dim - 1u)]), d + ${j}u < head_dim)`).join(', ')});`}
 }
 `
 
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
- * FlashAttention). Workgroup memory is nested: the checks of indices that a browser adds are needed once for each row. `partial`: heads of a few tiles that are not all seen whole, where
+ * FlashAttention). Workgroup memory is nested by four rows: the checks of indices that a browser adds are needed once for these. `whole`: every tile has all of its keys, which all queries see. `partial`: heads of a few tiles that are not all seen whole, where
  * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). `split`: several workgroups have parts of the keys of a tile, which `joinStep` of few.ts joins. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
  */
-function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean, split: boolean): string {
+function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean, split: boolean, whole: boolean, subgroups?: number): string {
   const width = widthFor(headDim)
   const depth = depthOf(headDim)
   const partsAt = 2 * depth % ROWS
+  const shuffles = subgroups !== undefined && subgroups >= SIDE
+  // Threads beside each other have vectors of values of different keys where a row has few of them.
+  const shares = headDim <= TILE / 4 ? 4 : headDim <= TILE / 2 ? 2 : 1
+  const wide = SIDE / shares
   const brought = Array.from({ length: depth / BROUGHT }, (_, b) => b * BROUGHT)
   const type = storage(dtype, width)
   const columns = Array.from({ length: Math.ceil(headDim / TILE) }, (_, c) => c)
@@ -72,12 +76,15 @@ function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, parti
     ? columns.map((c) => `{ let d = ${c * TILE}u + 4u * x; if (d < head_dim) { out[(row * head_dim + d) / 4u] = ${type}(sum_${c}_${i} * inverse); } }`)
     : columns.flatMap((c) => QUADS.map((j) => `{ let d = ${c * TILE + j}u + 4u * x; if (d < head_dim) { out[row * head_dim + d] = ${type}(sum_${c}_${i}[${j}] * inverse); } }`))).join(' ')
   // What each part leaves of a query: its largest score, the sum of its weights, and the weighted values.
-  const left = (i: number) => `let to = (row * dim(6u) + part) * (head_dim + 2u); if (x == 0u) { out[to] = top[${i}]; out[to + 1u] = total[${i}]; } ${columns.flatMap((c) => QUADS.map((j) => `{ let d = ${c * TILE + j}u + 4u * x; if (d < head_dim) { out[to + 2u + d] = sum_${c}_${i}[${j}]; } }`)).join(' ')}`
+  const left = (i: number) => `let to = (row * dim(6u) + part) * (head_dim + 2u); if (x == 0u) { out[to] = top[${i}] * ${Math.LN2}; out[to + 1u] = total[${i}]; } ${columns.flatMap((c) => QUADS.map((j) => `{ let d = ${c * TILE + j}u + 4u * x; if (d < head_dim) { out[to + 2u + d] = sum_${c}_${i}[${j}]; } }`)).join(' ')}`
   const visible = (j: number) => `vec4<bool>(${QUADS.map((i) => `first_key + 4u * x + ${j}u < seq_k${causal ? ` && first_key + 4u * x + ${j}u <= query + ${i}u` : ''}`).join(', ')})`
-  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16')}
+  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16', shuffles)}
 const head_dim = ${headDim}u;
-var<workgroup> memory: array<array<vec4<f32>, ${SIDE}>, ${ROWS}>;
-${loader('q', width)}${loader('k', width)}${loader('v', width)}${entry(`  let seq_q = dim(0u);
+var<workgroup> memory: array<array<array<vec4<f32>, ${SIDE}>, 4>, ${ROWS / 4}>;
+${loader('q', width, headDim % depth === 0)}${loader('k', width, headDim % depth === 0)}fn load_v(row: u32, d: u32) -> vec4<f32> {
+  return ${width === 4 ? 'vec4<f32>(v[(row * head_dim + d) / 4u])' : `vec4<f32>(${QUADS.map((j) => `f32(v[row * head_dim + min(d + ${j}u, head_dim - 1u)])`).join(', ')})`};
+}
+${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);
   let tiles = dim(2u);
   let tile = ${split ? 'group / dim(6u)' : 'group'};
@@ -92,6 +99,9 @@ ${split ? '  let part = group % dim(6u);\n' : ''}  let head = tile / tiles;
   // A thread brings four elements of a row, which are turned over on their way into workgroup memory.
   let bring_row = lane / 4u;
   let bring = lane % 4u * 4u;
+${shares > 1 ? `  let own_x = x % ${wide}u;
+  let share = x / ${wide}u;
+` : ''}${columns.map((c) => `  let value_${c} = ${headDim % (4 * wide) === 0 ? '' : 'min('}${c * TILE}u + 4u * ${shares > 1 ? 'own_x' : 'x'}${headDim % (4 * wide) === 0 ? '' : `, ${width === 4 ? headDim - 4 : headDim - 1}u)`};`).join('\n')}
   let query_row = q_base + min(first_query + bring_row, seq_q - 1u);
 ${partial ? '  let has_queries = query < seq_q;\n' : ''}  var top = vec4<f32>(-1e30);
   var total = vec4<f32>(0.0);
@@ -104,30 +114,48 @@ ${QUADS.map((j) => `    var score_${j} = vec4<f32>(0.0);`).join('\n')}
     for (var at = 0u; at < head_dim; at += ${depth}u) {
 ${brought.map((b) => `      let of_query_${b} = load_q(query_row, at + ${b}u + bring); let of_key_${b} = load_k(key_row, at + ${b}u + bring);`).join('\n')}
       workgroupBarrier();
-${brought.flatMap((b) => QUADS.map((j) => `      memory[bring + ${b + j}u][bring_row / 4u][bring_row % 4u] = of_query_${b}[${j}]; memory[bring + ${depth + b + j}u][bring_row / 4u][bring_row % 4u] = of_key_${b}[${j}];`)).join('\n')}
+${brought.flatMap((b) => QUADS.map((j) => `      memory[bring / 4u + ${b / 4}u][${j}u][bring_row / 4u][bring_row % 4u] = of_query_${b}[${j}]; memory[bring / 4u + ${(depth + b) / 4}u][${j}u][bring_row / 4u][bring_row % 4u] = of_key_${b}[${j}];`)).join('\n')}
       workgroupBarrier();
-      for (var l = 0u; l < ${partial ? `select(0u, ${depth}u, has_queries)` : `${depth}u`}; l += ${WRITTEN_OUT}u) {
-${Array.from({ length: WRITTEN_OUT }, (_, l) => `        { let queries = memory[l + ${l}u][y]; let keys = memory[l + ${depth + l}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`).join('\n')}
+      for (var l = 0u; l < ${partial ? `select(0u, ${depth / 4}u, has_queries)` : `${depth / 4}u`}; l += ${WRITTEN_OUT}u) {
+${Array.from({ length: WRITTEN_OUT }, (_, l) => l).flatMap((l) => QUADS.map((e) => `        { let queries = memory[l + ${l}u][${e}u][y]; let keys = memory[l + ${depth / 4 + l}u][${e}u][x]; ${QUADS.map((j) => `score_${j} = fma(queries, vec4<f32>(keys[${j}]), score_${j});`).join(' ')} }`)).join('\n')}
       }
     }
-${QUADS.map((j) => `    let visible_${j} = ${visible(j)}; score_${j} = select(vec4<f32>(-1e30), score_${j} * scalar(0u), visible_${j});`).join('\n')}
-${partsAt === 0 ? '    workgroupBarrier();\n' : ''}    memory[${partsAt}u + y][x] = max(max(score_0, score_1), max(score_2, score_3));
+${whole ? QUADS.map((j) => `    score_${j} *= scalar(0u) * ${Math.LOG2E};`).join('\n') : QUADS.map((j) => `    let visible_${j} = ${visible(j)}; score_${j} = select(vec4<f32>(-1e30), score_${j} * (scalar(0u) * ${Math.LOG2E}), visible_${j});`).join('\n')}
+${shuffles ? `    var next = max(max(score_0, score_1), max(score_2, score_3));
+${[1, 2, 4, 8].map((stride) => `    next = max(next, subgroupShuffleXor(next, ${stride}u));`).join('\n')}
+    next = max(next, top);
+` : `${partsAt === 0 ? '    workgroupBarrier();\n' : ''}    memory[${partsAt / 4}u + y / 4u][y % 4u][x] = max(max(score_0, score_1), max(score_2, score_3));
     workgroupBarrier();
     var next = top;
-    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${partsAt}u + y][j]); }
-    workgroupBarrier();
-${QUADS.map((j) => `    memory[4u * x + ${j}u][y] = select(vec4<f32>(0.0), exp(score_${j} - next), visible_${j});`).join('\n')}
-    workgroupBarrier();
-    let kept = exp(top - next);
+    for (var j = 0u; j < ${SIDE}u; j++) { next = max(next, memory[${partsAt / 4}u + y / 4u][y % 4u][j]); }
+`}    let kept = exp2(top - next);
     top = next;
-    total *= kept;
-${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
+${QUADS.map((j) => `    score_${j} = ${whole ? `exp2(score_${j} - next)` : `select(vec4<f32>(0.0), exp2(score_${j} - next), visible_${j})`};`).join('\n')}
+    total = fma(total, kept, (score_0 + score_1) + (score_2 + score_3));
+    let from_key = ${shares > 1 ? `share * ${TILE / shares}u` : '0u'};
 ${partial ? `    // Keys that none of the thread's queries sees have no weight.
-    let weighed = select(0u, min(${TILE}u, ${causal ? `min(seq_k, query + ${QUADS.length}u)` : 'seq_k'} - first_key), has_queries);
-` : ''}    for (var j = 0u; j < ${partial ? 'weighed' : `${TILE}u`}; j += ${together.length}u) {
-${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, ${c * TILE}u + 4u * x);`).join(' ')}`).join('\n')}
-${together.map((u) => `      { let weight = memory[j + ${u}u][y]; total += weight; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
+    let all_weighed = select(0u, min(${TILE}u, ${causal ? `min(seq_k, query + ${QUADS.length}u)` : 'seq_k'} - first_key), has_queries);
+    let weighed = min(all_weighed, from_key + ${TILE / shares}u);
+` : `    let weighed = from_key + ${TILE / shares}u;
+`}    workgroupBarrier();
+    // Threads beside each other write to different banks.
+${QUADS.map((j) => `    memory[x][${j}u][y ^ x] = score_${j};`).join('\n')}
+    workgroupBarrier();
+${each((c, i) => `    sum_${c}_${i} *= kept[${i}];`)}
+    for (var j = from_key; j < weighed; j += ${together.length}u) {
+      let turn = j / 4u;
+${together.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u); ${columns.map((c) => `let v_${u}_${c} = load_v(row_${u}, value_${c});`).join(' ')}`).join('\n')}
+${together.map((u) => `      { let weight = memory[turn + ${Math.floor(u / 4)}u][${u % 4}u][y ^ (turn + ${Math.floor(u / 4)}u)]; ${each((c, i) => `sum_${c}_${i} = fma(vec4<f32>(weight[${i}]), v_${u}_${c}, sum_${c}_${i});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
   }
-${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; ${split ? left(i) : `let inverse = 1.0 / total[${i}]; ${written(i)}`} }`).join('\n')}`)}`
+  workgroupBarrier();
+  memory[y / 4u][y % 4u][x] = total;
+  workgroupBarrier();
+  total = memory[y / 4u][y % 4u][0];
+  for (var j = 1u; j < ${SIDE}u; j++) { total += memory[y / 4u][y % 4u][j]; }
+${shares > 1 ? `  workgroupBarrier();
+${QUADS.map((i) => `  memory[y][${i}u][x] = sum_0_${i};`).join('\n')}
+  workgroupBarrier();
+${QUADS.map((i) => `  sum_0_${i} = ${Array.from({ length: shares }, (_, h) => `memory[y][${i}u][own_x + ${h * wide}u]`).join(' + ')};`).join('\n')}
+` : ''}${QUADS.map((i) => `  if (query + ${i}u < seq_q) { let row = q_base + query + ${i}u; ${split ? left(i) : `let inverse = 1.0 / total[${i}]; ${written(i)}`} }`).join('\n')}`)}`
 }
