@@ -86,7 +86,7 @@ describe('WGSL kernels', () => {
     expect(loads('sum', [1 << 16, 4096, 1])).toEqual([8, 0])
     expect(loads('sum', [1 << 16, 2036, 1])).toEqual([8, 0])
     expect(loads('sum', [4096, 1 << 15, 1])).toEqual([7, 1])
-    expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 8u')
+    expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 2u')
   })
 
   it('reduce the first and the last axis of few elements in one step', () => {

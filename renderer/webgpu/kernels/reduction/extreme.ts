@@ -24,11 +24,11 @@ type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; ind
 /** Where they go: the indices alone, or pairs for the next step. */
 type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
 
-/** Elements of a part: whole vectors where rows are. */
-const partLength = (reduce: number, parts: number) => Math.ceil(reduce / parts / widthFor(reduce)) * widthFor(reduce)
+/** Elements of a part: whole vectors of `width`. */
+const partLength = (reduce: number, parts: number, width: Width) => Math.ceil(reduce / parts / width) * width
 
 /** A thread's search of its vectors, two on their way at once. Its elements come in order, so the first of equals is kept without comparing indices. */
-const vectors = (better: '>' | '<', lanes: number) => {
+const vectors = (better: '>' | '<', lanes: number, behind: number) => {
   const search = (v: string, at: string) => ['x', 'y', 'z', 'w'].map((side, j) => `if (${v}.${side} ${better} value) { value = ${v}.${side}; index = i32(4u * (${at}) + ${j}u); }`).join(' ')
   const vector = (at: string) => `vec4<f32>(x[base / 4u + ${at}])`
   return `    var i = piece % parts * dim(3u) / 4u + l;
@@ -38,7 +38,12 @@ const vectors = (better: '>' | '<', lanes: number) => {
       ${[0, 1, 2, 3].map((q) => `let v${q} = ${vector(`i + ${q * lanes}u`)};`).join(' ')}
       ${[0, 1, 2, 3].map((q) => search(`v${q}`, `i + ${q * lanes}u`)).join('\n      ')}
     }
-    for (; i < last; i += ${lanes}u) { let v = ${vector('i')}; ${search('v', 'i')} }`
+    for (; i < last; i += ${lanes}u) { let v = ${vector('i')}; ${search('v', 'i')} }${behind === 0 ? '' : `
+    // The last vector of the row is not whole.
+    if (l == 0u && end == reduce) {
+      let v = ${vector('last')};
+      ${['x', 'y', 'z'].slice(0, behind).map((side, j) => `if (index < 0 || v.${side} ${better} value) { value = v.${side}; index = i32(4u * last + ${j}u); }`).join(' ')}
+    }`}`
 }
 
 /**
@@ -48,9 +53,10 @@ const vectors = (better: '>' | '<', lanes: number) => {
 function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0, run, joined }: Search, source: Source, target: Target, subgroups?: number): Step {
   const across = inner > 1
   const pairs = 'values' in source
-  const perPart = partLength(reduce, parts)
+  // A single row may end within a vector: tensors are padded (tensors.ts).
+  const width: Width = pairs || across || run !== undefined ? 1 : outer === 1 ? 4 : widthFor(reduce)
+  const perPart = partLength(reduce, parts, width)
   // Threads that search one output, and how far apart they lie.
-  const width: Width = pairs || across || run !== undefined ? 1 : widthFor(reduce)
   const columns = columnsOf(reduce, inner)
   const lanes = across ? THREADS / columns : joined ? THREADS : lanesFor(Math.ceil(perPart / width), outer * parts)
   const apart = across ? columns : 1
@@ -111,7 +117,7 @@ ${joined ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < in
   var value = 0.0;
   var index = -1;
   if (live) {
-${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
+${width === 4 ? vectors(better, lanes, reduce % 4) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
 ${[0, 1, 2, 3].map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + ${run === undefined ? `r_${u} * inner` : `r_${u} / ${run}u * ${outer * run}u + r_${u} % ${run}u`}]);${pairs ? ` let known_${u} = known[base + r_${u} * inner];` : ''}`).join('\n')}
 ${[0, 1, 2, 3].map((u) => `      { let i = ${pairs ? `known_${u} + i32(r_${u} * dim(6u))` : `i32(r_${u})`}; if (${u === 0 ? '' : `r + ${u * lanes}u < end && `}${pairs ? `known_${u} >= 0 && ` : ''}wins(v_${u}, i, value, index)) { value = v_${u}; index = i; } }`).join('\n')}
     }`}
@@ -133,13 +139,25 @@ const MOST_AWAITED = 64
 /** Workgroups of columns that fill any device known here: more of them leave the last one more pairs to search. */
 const ENOUGH_OF_COLUMNS = 1024
 
+/** Vectors of a single row for each thread of a workgroup up to which one workgroup is faster than several and their joining. */
+const LONGEST_ALONE = 8
+/** Vectors of a single row up to which a thread has one of them: more take longer to join than to read. */
+const FEW_VECTORS = 2 ** 16
+
+/** Pieces of each of `rows` rows. */
+function rowPieces(rows: number, reduce: number): number {
+  if (rows > 1) return Math.min(mostPieces(rows, reduce), pieces(reduce, SHORTEST_RUN, rows))
+  const vectors = Math.ceil(reduce / 4)
+  return vectors <= LONGEST_ALONE * THREADS ? 1 : Math.min(mostPieces(rows, reduce), pieces(vectors, vectors <= FEW_VECTORS ? THREADS : SHORTEST_RUN, rows))
+}
+
 /** Pieces of columns: about as many as a piece has rows, so that searching the pairs of all pieces takes no longer than searching one. */
 const columnPieces = (rows: number, reduce: number, inner: number) => Math.min(columnParts(rows, reduce, inner, THREADS, ENOUGH_OF_COLUMNS), Math.max(1, Math.round(Math.sqrt(reduce))))
 
 /** The indices of the largest (`>`) or smallest elements over groups and reduce. */
 export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {
   const rows = groups * outer
-  const parts = inner === 1 ? Math.min(mostPieces(rows, reduce), pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
+  const parts = inner === 1 ? rowPieces(rows, reduce) : Math.min(columnPieces(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
   const x: Source = { x: { input: 0 }, type }
   const all = groups * reduce
   if (groups > 1 && inner === 1 && all <= GROUPED_RESULT && (reduce >= LONG_RUN || all * outer <= GROUPED_ELEMENTS))
