@@ -51,19 +51,19 @@ export function planGroups(rows: number, length: number, channels: number, { thr
   const width = widthFor(length)
   const vectors = length / width
   if (channels > MOST_CHANNELS || vectors <= SHORT) return undefined
+  const ofPart = (): GroupPlan => ({ width, vectors, lanes: PART.lanes, kept: PART.registers / width, again: Math.ceil(vectors / PART.lanes) - PART.registers / width, around: 'mean' })
   const whole = (lanes: number, around: GroupPlan['around']): GroupPlan => ({ width, vectors, lanes, kept: Math.ceil(vectors / lanes), again: 0, around })
+  const fitsLarge = PART.lanes <= threads && 16 * PART.lanes + 8 * channels <= workgroupBytes
   if (width === 1) {
     const { lanes, kept } = rows > SINGLES.many ? SINGLES.usual : SINGLES.few
-    return rows > FEW_GROUPS && length > SINGLES.from && length <= lanes * kept && lanes <= threads ? whole(lanes, 'value') : undefined
+    if (rows > FEW_GROUPS && length > SINGLES.from && length <= lanes * kept && lanes <= threads) return whole(lanes, 'value')
+    return rows >= FEWEST_OF_PARTS && length > PART.lanes * PART.registers && length <= PART.longest && fitsLarge ? ofPart() : undefined
   }
-  const fitsLarge = PART.lanes <= threads && 16 * PART.lanes + 8 * channels <= workgroupBytes
   const ofUsual = WHOLE.find(({ lanes, registers }) => lanes <= threads && Math.ceil(vectors / lanes) * width <= registers)
   if (rows > FEW_GROUPS && vectors > FITTED.from && vectors <= FITTED.to && subgroups >= FITTED.leastSubgroup && threads >= FITTED.most) return whole(fittedLanes(vectors, subgroups), 'value')
   if (rows >= FEWEST_OF_PARTS && vectors > (rows > FEW_GROUPS ? FITTED.to : MOST_OF_ROWS) && vectors * width <= PART.lanes * PART.registers && fitsLarge) return whole(PART.lanes, 'value')
   if (ofUsual) return rows > FEW_GROUPS ? whole(ofUsual.lanes, 'mean') : undefined
-  if (rows < FEWEST_OF_PARTS || length > PART.longest || !fitsLarge) return undefined
-  const kept = PART.registers / width
-  return { width, vectors, lanes: PART.lanes, kept, again: Math.ceil(vectors / PART.lanes) - kept, around: 'mean' }
+  return rows < FEWEST_OF_PARTS || length > PART.longest || !fitsLarge ? undefined : ofPart()
 }
 
 /** WGSL of a weight or bias for each element of a vector at `at` (VU, columns of the group), from the channel's own by `of`. A vector lies in one channel where planes are whole vectors. */
@@ -73,8 +73,8 @@ const byChannel = (width: Width, plane: number, of: (channel: string) => string)
   return plane % 4 === 0 ? `VF(${lane('.x')})` : `VF(${['.x', '.y', '.z', '.w'].map(lane).join(', ')})`
 }
 
-/** Vectors that are on their way together where they are not kept. */
-const TOGETHER = 4
+/** Vectors, or single elements, that are on their way together where they are not kept. */
+const TOGETHER = { 4: 4, 1: 8 } as const
 
 /** Count, mean, and squares around the mean, of two joined (Chan, Golub & LeVeque 1979). */
 const JOIN_MOMENTS = `fn join_moments(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
@@ -100,12 +100,13 @@ function ofWorkgroups(shape: KernelShape, { width, vectors, lanes, kept, again, 
   const result = (x: string, offset: string) => `let at = ${width === 4 ? `VU(4u * (${offset})) + VU(0u, 1u, 2u, 3u)` : offset}; out[base + ${offset}] = ${type}(${scaled(x)} + bias_at(at));`
   /** Of what is read again some vectors at a time, past the last one that one, which is dropped. */
   const place = (k: number) => `min(j + ${k}u, ${again - 1}u) * ${lanes}u + lane`
-  const some = (text: (k: number) => string) => `${Array.from({ length: TOGETHER }, (_, k) => `    let v_${k} = ${vf}(x_in[base + ${place(k)}]);`).join('\n')}
-${Array.from({ length: TOGETHER }, (_, k) => `    ${k === 0 || again % TOGETHER === 0 ? '' : `if (j + ${k}u < ${again}u) `}{ ${text(k)} }`).join('\n')}`
+  const together = TOGETHER[width]
+  const some = (text: (k: number) => string) => `${Array.from({ length: together }, (_, k) => `    let v_${k} = ${vf}(x_in[base + ${place(k)}]);`).join('\n')}
+${Array.from({ length: together }, (_, k) => `    ${k === 0 || again % together === 0 ? '' : `if (j + ${k}u < ${again}u) `}{ ${text(k)} }`).join('\n')}`
   const readFirst = `  var again_seen = 0.0;
   var again_mean = ${vf}(0.0);
   var again_sum = ${vf}(0.0);
-  for (var j = 0u; j < ${again}u; j += ${TOGETHER}u) {
+  for (var j = 0u; j < ${again}u; j += ${together}u) {
 ${some((k) => `again_seen += 1.0; let off = v_${k} - again_mean; again_mean += off / again_seen; again_sum += off * (v_${k} - again_mean);`)}
   }
   let again_own = ${sumOf('again_mean', width)} / ${width}.0;
@@ -123,8 +124,8 @@ ${each((k) => `let off = x_${k} - value; sum += off; squares += off * off;`)}
   let beyond = total / max(seen, 1.0);
   var own = vec3<f32>(seen, value + beyond, max(${sumOf('squares', width)} - total * beyond, 0.0));`
   // The last of it first, which caches still hold.
-  const readAgain = `  for (var round = ${Math.ceil(again / TOGETHER)}u; round > 0u; round--) {
-    let j = ${TOGETHER}u * (round - 1u);
+  const readAgain = `  for (var round = ${Math.ceil(again / together)}u; round > 0u; round--) {
+    let j = ${together}u * (round - 1u);
 ${some((k) => result(`v_${k}`, place(k)))}
   }
 `
