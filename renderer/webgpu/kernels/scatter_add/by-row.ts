@@ -5,6 +5,8 @@ import { joined } from './crowded'
 
 /** Sources of a thread that a workgroup orders by row at once, where their places fit its memory together with the counters: the 16 KiB of every adapter, or of large workgroups what they need. */
 const EACH = 8
+const FEWER = [EACH, 4, 2]
+const FEWEST_GROUPS = 264
 /** Rows, of each of which a few of these sources are. */
 const LEAST_OF_A_ROW = 4
 const MOST_ROWS = (EACH * THREADS) / LEAST_OF_A_ROW
@@ -15,7 +17,7 @@ const FEWEST_ELEMENTS = 2 ** 19
 const MOST_KEPT = 4
 const ENOUGH_GROUPS = 1056
 /** The same of more rows, by large workgroups of which a multiprocessor has room for one: f32 that a thread keeps, and rows and sources. */
-const LARGE = { threads: 1024, kept: 20, groups: 132, rows: 4096, columns: 11, sources: 96 * EACH * 1024 }
+const LARGE = { threads: 1024, kept: 20, groups: 132, rows: 4096, ofRange: 2048, ranges: 6, columns: 11, sources: 96 * EACH * 1024 }
 /** Threads that share a sum where sums are few, and sources that are worth one. */
 const MOST_SHARES = 16
 const LEAST_SHARED = 8
@@ -27,7 +29,7 @@ export interface ByRowPlan {
   threads: number
   /** Sources that are ordered at once. */
   ordered: number
-  width: Width
+  width: Width | 2
   /** Vectors of a row, those of a workgroup beside each other, and workgroups that have all. */
   vectors: number
   wide: number
@@ -39,6 +41,9 @@ export interface ByRowPlan {
   /** Sources of a part, a whole number of times those that are ordered at once. */
   each: number
   parts: number
+  /** Workgroups that have a range of the rows each, and rows of a range. */
+  ranges: number
+  ofRange: number
 }
 
 /** Undefined where rows are many, or hardly longer than one element, or sources few. */
@@ -49,20 +54,23 @@ export function planByRow(rows: number, dim: number, indices: number, device: De
   const vectors = dim / width
   const slabs = Math.ceil(vectors / Math.max(1, Math.floor((MOST_KEPT * THREADS) / rows)))
   const wide = Math.ceil(vectors / slabs)
-  const ordered = EACH * THREADS
+  // Of few sources fewer at once, so that workgroups fill a device.
+  const ordered = THREADS * (FEWER.find((count) => Math.ceil(indices / (count * THREADS)) * slabs >= FEWEST_GROUPS) ?? 1)
   let shares = 1
   while (shares < MOST_SHARES && 2 * shares * rows * wide <= THREADS && ordered / rows >= 2 * shares * LEAST_SHARED) shares *= 2
-  return { threads: THREADS, ordered, width, vectors, wide, slabs, shares, kept: Math.ceil((rows * wide * shares) / THREADS), ...partsOf(indices, ordered, Math.max(1, Math.floor(ENOUGH_GROUPS / slabs))) }
+  return { threads: THREADS, ordered, width, vectors, wide, slabs, shares, kept: Math.ceil((rows * wide * shares) / THREADS), ranges: 1, ofRange: rows, ...partsOf(indices, ordered, Math.max(1, Math.floor(ENOUGH_GROUPS / slabs))) }
 }
 
 /** Undefined where a workgroup cannot keep all sums. */
 function planLarge(rows: number, dim: number, indices: number, { threads = THREADS, workgroupBytes = 0 }: DeviceLimits): ByRowPlan | undefined {
-  const width = widthFor(dim)
+  const width = dim % 4 === 2 ? 2 : widthFor(dim)
   const vectors = dim / width
-  const kept = Math.ceil((rows * vectors) / LARGE.threads)
-  if (threads < LARGE.threads || rows > LARGE.rows || dim > LARGE.columns || indices < LARGE.sources || kept * width > LARGE.kept) return undefined
-  const ordered = [EACH, EACH / 2].map((each) => each * LARGE.threads).find((count) => bytesOf(rows, count, LARGE.threads) <= workgroupBytes)
-  return ordered === undefined ? undefined : { threads: LARGE.threads, ordered, width, vectors, wide: vectors, slabs: 1, shares: 1, kept, ...partsOf(indices, ordered, LARGE.groups) }
+  const ranges = rows <= LARGE.rows ? 1 : Math.ceil(rows / LARGE.ofRange)
+  const ofRange = Math.ceil(rows / ranges)
+  const kept = Math.ceil((ofRange * vectors) / LARGE.threads)
+  if (threads < LARGE.threads || ranges > LARGE.ranges || dim > LARGE.columns || indices < LARGE.sources || kept * width > LARGE.kept) return undefined
+  const ordered = [EACH, EACH / 2].map((each) => each * LARGE.threads).find((count) => bytesOf(ofRange, count, LARGE.threads) <= workgroupBytes)
+  return ordered === undefined ? undefined : { threads: LARGE.threads, ordered, width, vectors, wide: vectors, slabs: 1, shares: 1, kept, ranges, ofRange, ...partsOf(indices, ordered, Math.floor(LARGE.groups / ranges)) }
 }
 
 function partsOf(indices: number, ordered: number, groups: number): { each: number; parts: number } {
@@ -79,8 +87,8 @@ const bytesOf = (rows: number, ordered: number, threads: number) => 4 * (counter
  * and threads add up the vectors of a row that they have. Which source of a row stands first is open, so halves are added up in other ways.
  * dims: indices, sources of a part, parts.
  */
-export function byRow(rows: number, dim: number, indices: number, { threads, ordered, width, vectors, wide, slabs, shares, kept, each, parts }: ByRowPlan): Program {
-  const vf = working(width)
+export function byRow(allRows: number, dim: number, indices: number, { threads, ordered, width, vectors, wide, slabs, shares, kept, each, parts, ranges, ofRange: rows }: ByRowPlan): Program {
+  const vf = width === 2 ? 'vec2<f32>' : working(width)
   const list = (count: number) => Array.from({ length: count }, (_, i) => i)
   const of = (count: number, text: (k: number) => string) => list(count).map(text).join('\n')
   const scanned = Math.ceil(rows / threads)
@@ -106,15 +114,16 @@ ${ks.map((k) => `        sum_${k} += ${list(AT_ONCE).map((u) => `v_${k}_${u}`).j
   const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: vf }, { name: 'partial', type: vf, write: true }], false)}
 var<workgroup> counts: array<atomic<u32>, ${countersOf(rows, threads)}>;
 var<workgroup> places: array<u32, ${ordered}>;
-${scanMemory(threads)}${entry(`  let part = group / ${slabs}u;
+${scanMemory(threads)}${entry(`  let part = group / ${slabs * ranges}u;
   if (part >= dim(2u)) { return; }
   let slab = group % ${slabs}u;
+${ranges > 1 ? `  let first_row = group / ${slabs}u % ${ranges}u * ${rows}u;` : '  const first_row = 0u;'}
 ${of(kept, (k) => `  var sum_${k} = ${vf}(0.0);`)}
   let last = min((part + 1u) * dim(1u), dim(0u));
   for (var begin = part * dim(1u); begin < last; begin += ${ordered}u) {
     workgroupBarrier();
 ${of(scanned, (k) => `    atomicStore(&counts[lane + ${k * threads}u], 0u);`)}
-${of(own, (u) => `    let live_${u} = begin + lane + ${u * threads}u < last; let to_${u} = u32(indices[min(begin + lane + ${u * threads}u, last - 1u)]);`)}
+${of(own, (u) => `    let to_${u} = u32(indices[min(begin + lane + ${u * threads}u, last - 1u)]) - first_row; let live_${u} = begin + lane + ${u * threads}u < last${ranges > 1 ? ` && to_${u} < ${rows}u` : ''};`)}
     workgroupBarrier();
 ${of(own, (u) => `    var before_${u} = 0u; if (live_${u}) { before_${u} = atomicAdd(&counts[to_${u}], 1u); }`)}
     workgroupBarrier();
@@ -128,6 +137,6 @@ ${of(own, (u) => `    if (live_${u}) { places[atomicLoad(&counts[to_${u}]) + bef
     workgroupBarrier();
 ${pairs.map(added).join('\n')}
   }
-${of(kept, (k) => `  { ${place(k)} if (item_${k} < ${items}u && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + ${share(k)}) * ${rows}u + row_${k}) * ${vectors}u + vector_${k}] = sum_${k}; } }`)}`, threads)}`
-  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [indices, each, parts], slabs * parts), rows * dim, parts * shares, 'f32')
+${of(kept, (k) => `  { ${place(k)} if (item_${k} < ${items}u${ranges > 1 ? ` && first_row + row_${k} < ${allRows}u` : ''} && slab * ${wide}u + item_${k} % ${wide}u < ${vectors}u) { partial[((part * ${shares}u + ${share(k)}) * ${allRows}u + first_row + row_${k}) * ${vectors}u + vector_${k}] = sum_${k}; } }`)}`, threads)}`
+  return joined(step(wgsl, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [indices, each, parts], slabs * ranges * parts), allRows * dim, parts * shares, 'f32')
 }

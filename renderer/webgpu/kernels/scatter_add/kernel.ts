@@ -35,6 +35,11 @@ const MOST_ROWS_OF_A_SOURCE = 4
 /** Rows whose sums in registers of threads cost less than lists whatever the number of their sources. */
 const FEW_ROWS = 32
 
+/** Workgroups, one for each row, that leave some of a device idle; sources of a row and elements in all from which on it is worth three dispatches that do not. */
+const FEWEST_GROUPS = 132
+const MANY_SOURCES = 64
+const WORTH_ORDERING = 2 ** 20
+
 /** Comparisons of cells with indices that take no longer than a second dispatch, and those of a thread at most, and at least while threads are few: threads of a workgroup at most share a cell. */
 const MOST_COMPARED = 2 ** 24
 const COMPARED = 64
@@ -77,6 +82,8 @@ const kernel: Kernel = {
     const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
     if (few) return few
     const own = dtype === 'f32' ? planOfRow(rows, dim, indices) : undefined
+    const idle = own && rows * own.blocks < FEWEST_GROUPS && indices >= MANY_SOURCES * rows && indices * dim >= WORTH_ORDERING ? planByRow(rows, dim, indices, shape) : undefined
+    if (idle) return byRow(rows, dim, indices, idle)
     if (own) return ofRow(dim, rows, indices, own)
     const isCrowded = indices > CROWDED * rows
     const crowded = isCrowded ? planCrowded(rows, dim, indices, dtype) : undefined
