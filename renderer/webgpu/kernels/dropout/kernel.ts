@@ -1,3 +1,4 @@
+import { THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { dimOf, type Kernel, type Program } from '../types'
 
@@ -41,6 +42,9 @@ const ROUNDS = 10
 /** Elements up to which the rounds are a loop: a call of so few waits for the kernel's own text, which is shorter then. Written so that no constant takes the place of their number (wgsl/constants.ts). */
 const FEW = 2 ** 20
 
+/** Blocks of a thread beyond, all of which are read before the first is computed. */
+const BLOCKS = 2
+
 /** One block of random numbers for four elements; the rule stands in core/ops/dropout. */
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -48,13 +52,18 @@ const kernel: Kernel = {
     const [p] = shape.scalars as [number]
     // 24 bits of a random number count: not below p of their range is above the number in front of its first one.
     const bound = Math.ceil(p * 2 ** 24) * 2 ** 8 - 1
+    const above = bound < 0 ? '>= vec4<u32>(0u)' : '> vec4<u32>(dim(3u))'
+    const vectors = Math.ceil(dimOf(shape, 0) / 4)
+    const blocks = dimOf(shape, 0) <= FEW ? 1 : BLOCKS
+    const each = (text: (b: number) => string) => Array.from({ length: blocks }, (_, b) => text(b)).join('\n')
     const { scratchBytes, steps } = mapped({
       tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }],
       functions: PHILOX,
-      body: `  let kept = philox(i, dim(1u), ${dimOf(shape, 0) <= FEW ? 'dim(2)' : `${ROUNDS}u`}) ${bound < 0 ? '>= vec4<u32>(0u)' : '> vec4<u32>(dim(3u))'};\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(0u), kept));`,
-      dims: [0, ROUNDS, Math.max(bound, 0)],
+      body: blocks === 1 ? `  let kept = philox(i, dim(1u), dim(2)) ${above};\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(0u), kept));` : `${each((b) => `  let at_${b} = i / ${THREADS}u * ${blocks * THREADS}u + i % ${THREADS}u + ${b * THREADS}u;\n  let x_${b} = x[min(at_${b}, dim(4u) - 1u)];`)}
+${each((b) => `  let kept_${b} = philox(at_${b}, dim(1u), ${ROUNDS}u) ${above};\n  if (at_${b} < dim(4u)) { out[at_${b}] = own4(select(vec4<f32>(0.0), vec4<f32>(x_${b}) * scalar(0u), kept_${b})); }`)}`,
+      dims: [0, ROUNDS, Math.max(bound, 0), vectors],
       scalars: [1 / (1 - p)],
-    }, shape.dtype, Math.ceil(dimOf(shape, 0) / 4))
+    }, shape.dtype, blocks === 1 ? vectors : Math.ceil(vectors / (blocks * THREADS)) * THREADS)
     return { scratchBytes, steps: steps.map((step) => ({ ...step, seedAt: 1 })) }
   },
 }
