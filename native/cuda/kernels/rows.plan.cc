@@ -128,6 +128,13 @@ void plan_norm_backward(Planner& p, bool centered) {
                p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(once.threads));
       return join(parts, once.blocks);
     }
+    case NormBackward::short_rows: {
+      const NormShortShape& t = s.tiles;
+      const NormShortArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.workspace(t.blocks * 2 * dim * 4), tokens, static_cast<int>(dim), t.rows, t.lanes};
+      const auto shared = static_cast<unsigned>(t.shared);
+      p.launch(p.kernel_in("norm_backward_short", "norm_backward_short_" + form, shared), {t.blocks}, t.threads, shared, a);
+      return join(a.parts, t.blocks);
+    }
     case NormBackward::apart: {
       launch_rows(p, arguments_of(p, tokens, dim), 2);
       const CUdeviceptr parts = s.splits > 1 ? p.workspace(s.splits * 2 * dim * 4) : absent;

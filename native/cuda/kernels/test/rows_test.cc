@@ -1,6 +1,7 @@
 // How operations over rows are spread over the GPU (rows/shape.h, common/row.h): a part of opscope_cuda_plan_test.
 #include "kernels/common/row.h"
 #include "kernels/group_norm/shape.h"
+#include "kernels/rows/norm_backward.h"
 #include "kernels/rows/narrow.h"
 #include "kernels/rows/norm_long.h"
 #include "kernels/rows/shape.h"
@@ -56,6 +57,23 @@ void norm_shapes() {
   expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
   expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
          "a block has several short rows of the gradients of a norm at a time, where there are many");
+}
+
+// Gradients of norms of many short rows: tiles start on 16 bytes and cover the rows, each thread has a column, and no block is without a tile.
+void norm_short_shapes() {
+  bool held = true;
+  for (const int64_t bytes : {2, 4})
+    for (const int64_t shared : {99 << 10, 227 << 10})
+      for (int64_t dim = 1; dim < 256; dim++)
+        for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 7 / 2 + 1) {
+          const NormBackwardShape s = norm_backward_shape(132, shared, bytes, tokens, dim);
+          if (s.kind != NormBackward::short_rows) continue;
+          const NormShortShape& t = s.tiles;
+          const int64_t tiles = (tokens + t.rows - 1) / t.rows;
+          held = held && tokens * dim > norm_few_most && dim <= t.threads && t.rows * dim * bytes % 16 == 0 && t.rows % 4 == 0 && (t.lanes & (t.lanes - 1)) == 0 && t.threads % static_cast<unsigned>(t.lanes) == 0 && t.lanes <= 32;
+          held = held && t.shared <= shared && t.shared >= 2 * int64_t{t.threads} * 4 && t.shared >= 4 * (t.rows * dim * bytes + t.rows * 4) + t.rows * 8 + dim * 4 && t.blocks >= 1 && t.blocks <= tiles;
+        }
+  expect(held, "tiles of short rows of the gradients of norms start on 16 bytes and fit into shared memory");
 }
 
 // Gradients of norms in one launch: every column and token is in one share, every row in one group that holds it.
@@ -260,6 +278,7 @@ void row_shapes() {
   narrow_row_shapes();
   ragged_row_shapes();
   norm_few_shapes();
+  norm_short_shapes();
   short_rows();
   long_softmax_rows();
   softmax_rows();
