@@ -3,6 +3,7 @@
 //   scatter_look_<t>  others: a block for a row, or a part of it, whose columns several groups of threads share
 // _16, _8: rows are whole vectors of so many bytes.
 #include "scatter_rows.h"
+#include "common/loose.cuh"
 #include "scatter_add/cells.cuh"
 
 namespace {
@@ -85,52 +86,78 @@ __device__ __forceinline__ void look(const T* __restrict__ x, const int* __restr
   own.store(out + static_cast<long long>(row) * dim, c, lanes, dim, sum);
 }
 
-// grid: rows * parts of `part` columns, at most U cells of each thread.
+// grid: rows * parts of `part` columns. VECTORS: rows are whole vectors; else a thread has the vectors of x and out that lie in its part, which vectors of src that start anywhere are added to, and threads of the first two warps an
+// element before or behind them.
 template <bool VECTORS, class T>
 __device__ __forceinline__ void few(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, long long dim, int n, int parts, int part) {
-  constexpr int N = VECTORS ? LANES<T> : 1, U = long_row_columns(VECTORS) / (THREADS * N);
+  constexpr int L = LANES<T>, U = long_row_columns(VECTORS) / (THREADS * L);
   __shared__ unsigned found[WARPS];
-  const long long row = blockIdx.x / static_cast<unsigned>(parts), first = static_cast<long long>(blockIdx.x % static_cast<unsigned>(parts)) * part, end = min(first + part, dim);
-  const auto column = [&](int u) { return first + static_cast<long long>(u * THREADS + static_cast<int>(threadIdx.x)) * N; };
-  const auto read = [&](const T* from, float (&to)[N]) {
-    if constexpr (VECTORS) unpack<T>(load16(from), to);
-    else to[0] = to_float(*from);
-  };
-  float own[U][N], sum[U][N] = {};
+  const int t = threadIdx.x;
+  const long long row = blockIdx.x / static_cast<unsigned>(parts), first = static_cast<long long>(blockIdx.x % static_cast<unsigned>(parts)) * part, end = min(first + part, dim), begin = row * dim + first;
+  const int count = static_cast<int>(end - first), head = VECTORS ? 0 : min(count, static_cast<int>(-begin & (L - 1))), vectors = (count - head) / L, behind = head + vectors * L;
+  // Columns of the part.
+  const auto column = [&](int u) { return head + (u * THREADS + t) * L; };
+  const int edge = VECTORS ? -1 : t < head ? t : t >= 32 && t - 32 < count - behind ? behind + t - 32 : -1;
+  const auto whole = [&](int u) { return u * THREADS + t < vectors; };
+  uint4 own[U];
+  T own_edge = {};
 #pragma unroll
   for (int u = 0; u < U; u++)
-    if (column(u) < end) read(x + row * dim + column(u), own[u]);
+    if (whole(u)) own[u] = load16(x + begin + column(u));
+  if (edge >= 0) own_edge = x[begin + edge];
+  float sum[U][L] = {}, edge_sum = 0;
   for (int base = 0; base < n; base += THREADS) {
-    const int i = base + threadIdx.x;
+    const int i = base + t;
     const bool same = i < n && index[i] == row;
     const unsigned votes = __ballot_sync(0xffffffffu, same);
     // Nobody writes `found` before all have read it.
     if (!__syncthreads_or(same)) continue;
-    if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = votes;
+    if (t % 32 == 0) found[t / 32] = votes;
     __syncthreads();
     for (int w = 0; w < WARPS; w++)
       for (unsigned left = found[w]; left; left &= left - 1) {
-        const T* from = src + (static_cast<long long>(base) + w * 32 + __ffs(left) - 1) * dim;
-        float value[U][N];
+        const T* from = src + (static_cast<long long>(base) + w * 32 + __ffs(left) - 1) * dim + first;
+        uint4 value[U];
+        T value_edge = {};
+        if constexpr (VECTORS) {
 #pragma unroll
-        for (int u = 0; u < U; u++)
-          if (column(u) < end) read(from + column(u), value[u]);
+          for (int u = 0; u < U; u++)
+            if (whole(u)) value[u] = load16(from + column(u));
+        } else {
+          const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(from + head) & 15);
+          uint4 next[U];
 #pragma unroll
-        for (int u = 0; u < U; u++)
+          for (int u = 0; u < U; u++)
+            if (whole(u)) {
+              const char* at = reinterpret_cast<const char*>(from + column(u)) - shift;
+              value[u] = load16(at);
+              next[u] = shift > 0 ? load16(at + 16) : value[u];
+            }
+          if (edge >= 0) value_edge = from[edge];
 #pragma unroll
-          for (int j = 0; j < N; j++)
-            if (column(u) < end) sum[u][j] += value[u][j];
+          for (int u = 0; u < U; u++) value[u] = shifted(value[u], next[u], shift);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+          float f[L];
+          unpack<T>(value[u], f);
+#pragma unroll
+          for (int j = 0; j < L; j++)
+            if (whole(u)) sum[u][j] += f[j];
+        }
+        if (edge >= 0) edge_sum += to_float(value_edge);
       }
   }
 #pragma unroll
   for (int u = 0; u < U; u++) {
-    if (column(u) >= end) continue;
+    if (!whole(u)) continue;
+    float f[L];
+    unpack<T>(own[u], f);
 #pragma unroll
-    for (int j = 0; j < N; j++) own[u][j] += sum[u][j];
-    T* to = out + row * dim + column(u);
-    if constexpr (VECTORS) store16(to, pack<T>(own[u]));
-    else *to = from_float<T>(own[u][0]);
+    for (int j = 0; j < L; j++) f[j] += sum[u][j];
+    store16(out + begin + column(u), pack<T>(f));
   }
+  if (edge >= 0) out[begin + edge] = from_float<T>(to_float(own_edge) + edge_sum);
 }
 
 }  // namespace
