@@ -107,6 +107,28 @@ inline long long attention_stream_run(int sm_count, const AttentionSizes& s, int
   return best;
 }
 
+// Blocks of 128 queries.
+inline long long attention_wide_blocks(const AttentionSizes& s) { return s.batch_heads * ((s.queries + 127) / 128); }
+
+// Many queries of up to four keys whose products are too few for tensor cores (attention_line.cu): keys of the kernel, vectors of a row that its lanes hold, and queries that they go along. No keys: others take the case.
+struct AttentionLine {
+  int keys = 0, vectors = 0;
+  long long run = 0;
+};
+inline AttentionLine attention_line(int sm_count, const AttentionSizes& s, int element_bytes) {
+  constexpr long long most_keys = 4, least_queries = 16, least_each = 64, warps_each = 64, most_run = 512, limit = 1ll << 30;  // each: of a multiprocessor
+  const auto over = [](long long a, long long b) { return (a + b - 1) / b; };
+  const long long seen = attention_keys_seen(s), all = s.batch_heads * s.queries;
+  // Shorter heads are streamed (attention_stream_run).
+  const int lanes = 16 / element_bytes, vectors = s.dim / lanes, least = lanes == 4 ? 8 : 11, most = lanes == 4 ? 64 : 32;
+  // Of three or four keys in 16 bits, blocks of wgmma are faster where these are many (attention_takes_warps).
+  if (lanes == 8 && seen > 2 && s.dim > 128 && attention_wide_blocks(s) > sm_count * 2ll) return {};
+  if (seen > most_keys || s.dim % lanes != 0 || vectors <= least || vectors > most || s.queries < least_queries || s.queries > limit || all > limit || all < sm_count * least_each) return {};
+  // Queries that a warp has on their way at a time.
+  const long long round = vectors <= 16 ? 8 : 4, wanted = over(all, sm_count * warps_each), run = over(wanted < most_run ? wanted : most_run, round) * round, runs = over(s.queries, run);
+  return {seen <= 2 ? 2 : 4, vectors <= 16 ? 16 : vectors <= 32 ? 32 : 64, over(over(s.queries, runs), round) * round};
+}
+
 // Few queries of which each reads its keys anew (attention_few.cu): a single one, and more where that is little to read.
 inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int element_bytes) {
   constexpr long long little = 32 << 20, few_keys = 512, few_rows = 1024;
@@ -124,8 +146,10 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
   if (s.dim % lanes != 0 || s.dim > 256) return false;
   const long long seen = attention_keys_seen(s), step = element_bytes == 4 ? 8 : 16;
   if (s.queries <= attention_warp_queries) return true;
-  // Shorter heads are streamed (attention_stream_run).
-  if (element_bytes == 2 && s.queries > 64) return seen <= 16 && s.dim > 128;
+  // Heads of up to 128 are streamed (attention_stream_run); above, wgmma is faster where its blocks are many. Queries that leave much of a tile of 128 empty in heads of up to 32.
+  constexpr long long few_keys = 16, short_queries = 96, short_dim = 32;
+  if (element_bytes == 2 && s.queries > 64)
+    return (seen <= few_keys && s.dim > 128 && attention_wide_blocks(s) <= sm_count * 2ll) || (s.dim <= short_dim && s.queries <= short_queries && seen <= short_queries);
   // Tiles of keys that warps meet in the place of 64 queries: above so many, blocks are faster, which share keys.
   const long long rows = (s.queries + 15) / 16, blocks = (s.queries + 63) / 64, tiles = (seen + step - 1) / step;
   const long long most = element_bytes == 4 ? (s.dim > 128 ? 16 : 28) : s.dim <= 64 ? 24 : s.dim <= 128 ? 6 : 13;

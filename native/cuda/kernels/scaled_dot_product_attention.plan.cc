@@ -83,6 +83,13 @@ void plan_stream(Planner& p, const AttentionSizes& sizes, long long run) {
                 static_cast<int>(run), static_cast<int>(runs)), sizes);
 }
 
+// A warp for many queries of up to four keys (attention_line.cu).
+void plan_line(Planner& p, const AttentionSizes& sizes, const AttentionLine& line) {
+  const int64_t runs = ceil_div(sizes.queries, line.run);
+  mark(p.launch(p.kernel_in("attention_line", "attention_line_" + p.dtype() + "_" + std::to_string(line.keys) + "_" + std::to_string(line.vectors)), {ceil_div(sizes.batch_heads * runs, 4)}, 128, 0, p.input(0), p.input(1), p.input(2),
+                p.output(), sizes, static_cast<int>(line.run), static_cast<int>(runs)), sizes);
+}
+
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries), kv_heads = sizes.batch_heads / sizes.heads * sizes.kv_heads;
@@ -130,6 +137,7 @@ void plan_attention(Planner& p, bool tokens_first) {
   const auto bytes_of_element = static_cast<int>(dtype_bytes(p.spec.dtype)), lanes = 16 / bytes_of_element;
   if (const int together = attention_together(p.device.sm_count, sizes, bytes_of_element); together > 1) return plan_packed(p, sizes, together);
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
+  if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);
   if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;
   if (attention_takes_warps(p.device.sm_count, room, sizes, bytes_of_element)) return plan_warp(p, sizes);

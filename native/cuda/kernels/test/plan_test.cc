@@ -95,7 +95,7 @@ void attentions() {
   expect(takes_few(32, 1, 5000, 64, 4) && takes_few(1056, 1, 2000, 128, 2) && takes_few(32, 8, 14, 128, 2), "a query, or few that read little, take their keys each");
   expect(!takes_few(32, 1, 5000, 64, 2) && !takes_few(512, 4, 4096, 128, 2) && !takes_few(64, 2, 1500, 128, 4) && takes_few(256, 2, 1500, 64, 4) && !takes_few(8, 83, 3, 32, 2), "others share them");
   const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, hopper_shared, sizes(heads, queries, keys, dim), bytes); };
-  expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
+  expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3600, 70, 70, 24, 2) && takes_warps(50, 512, 8, 256, 2) && !takes_warps(2000, 128, 128, 32, 2) && !takes_warps(300, 500, 16, 256, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
   expect(!takes_warps(256, 50, 4096, 128, 4) && !takes_warps(39, 2000, 13, 128, 2) && !takes_warps(912, 64, 64, 128, 2) && !takes_warps(60, 9, 9, 31, 2) && !takes_warps(60, 9, 9, 264, 2), "others take blocks, and rows that do not start on 16 bytes");
   const auto packed = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_together(132, sizes(heads, queries, keys, dim), bytes); };
   expect(packed(100'000, 1, 1, 16, 2) == 16 && packed(100'000, 3, 3, 16, 4) == 5 && packed(100'000, 7, 7, 128, 2) == 2 && packed(100'000, 1, 16, 64, 2) == 2, "a warp takes as many short heads as fill its tile");
@@ -103,6 +103,14 @@ void attentions() {
   const auto run = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_stream_run(132, sizes(heads, queries, keys, dim), bytes); };
   expect(run(137, 4000, 16, 40, 2) > 10 && run(9, 2731, 16, 128, 2) >= 2 && run(4, 4096, 12, 96, 2) == 1 && run(500, 64, 12, 128, 2) > 0, "a warp goes along the queries of a few keys");
   expect(run(137, 4000, 17, 40, 2) == 0 && run(137, 4000, 9, 32, 4) == 0 && run(137, 4000, 8, 64, 4) == 0 && run(1231, 513, 2, 128, 2) == 0 && run(137, 4000, 16, 136, 2) == 0, "more keys, long heads in f32, and full blocks of wgmma are left to others");
+  const auto line = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_line(132, sizes(heads, queries, keys, dim), bytes); };
+  expect(line(141, 4096, 2, 256, 2).keys == 2 && line(141, 4096, 2, 256, 2).vectors == 32 && line(400, 1000, 3, 64, 4).keys == 4 && line(400, 1000, 3, 64, 4).vectors == 16 && line(6, 1500, 3, 200, 4).vectors == 64 && line(5, 2049, 1, 256, 2).keys == 2, "a part of a warp goes along the queries of up to four keys");
+  expect(line(141, 4096, 5, 256, 2).keys == 0 && line(240, 700, 2, 64, 2).keys == 0 && line(8, 1000, 2, 256, 2).keys == 0 && line(141, 4096, 2, 264, 2).keys == 0 && line(5000, 15, 2, 128, 4).keys == 0, "more keys, short heads, and few queries are left to others");
+  bool lines_cover = true;
+  for (long long queries = 16; queries <= 1 << 20; queries = queries * 3 / 2 + 1)
+    for (const long long heads : {1, 7, 300, 70'000})
+      if (const AttentionLine l = line(heads, queries, 2, 128, 4); l.keys > 0) lines_cover = lines_cover && l.run >= 4 && l.run % 4 == 0 && (queries + l.run - 1) / l.run * l.run >= queries && ((queries + l.run - 1) / l.run - 1) * l.run < queries;
+  expect(lines_cover, "runs of queries cover a head, and none is empty");
   const auto warps = [&](long long heads, long long queries, long long keys, int dim) { return attention_warps(132, hopper_shared, sizes(heads, queries, keys, dim), 2); };
   expect(warps(5000, 16, 16, 64).sharing == 1 && warps(526, 2, 3851, 128).sharing == 4 && warps(8, 4, 4096, 128).sharing == 8, "warps share keys where queries do not keep all busy");
   expect(warps(8, 4, 4096, 128).splits > 8 && warps(128, 4, 4096, 128).splits == 1, "and blocks do where heads are few");
