@@ -139,7 +139,9 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   const int64_t cells = s.rows * ((s.dim + 31) / 32), row_bytes = s.dim * s.bytes;
   constexpr int64_t limit = int64_t{1} << 31;
   // What a block of a long row looks through is no more than what it moves, and what it adds up one after the other is not much.
-  constexpr int64_t long_row = 4096, most_few = 4096, most_of_row = 64;
+  // Rows of 16 bits off 8 bytes would be looked for element by element (H200: f16 513x1270, 3260 58.0 to 22.7 us, bf16 800x1501, 300 17.5 to 9.1; f32 2000x700, 3000 22.9 to 29.1).
+  const int64_t long_row = s.bytes == 2 && scatter_vector(s) == 0 ? 2048 : 4096;
+  constexpr int64_t most_few = 4096, most_of_row = 64;
   // Columns of rows that blocks of several share each look for, and how many looks that is; and indices from which on tables are worth their second launch.
   constexpr int64_t most_cells = 4096, most_scanned = int64_t{1} << 24, least_tabled = 32768;
   // Blocks that look at the same time, most looks of more of them, where slots would be many; and most indices of each.
@@ -152,7 +154,11 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Bytes of slots.
   constexpr int64_t most_slots = 1 << 30;
   const bool many = s.rows * scatter_lanes(s) >= many_lanes, rare = many && s.indices * rare_rows <= s.rows;
-  const bool idle = many && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
+  // Many single sectors of memory at random cost more than all rows in order, where a ninth of rows of a few bytes or more have an index (H200: f32 33554432x1, 4000001 881 to 360 us, 3000001x2, 500001 71.6 to 43.8, f16
+  // 2000001x8, 300001 54.2 to 40.2; 1000001x3, 120001 19.2 to 23.6).
+  constexpr int64_t narrow_row = 16, ninth = 9, least_gathered = int64_t{1} << 18;
+  const bool gathered = row_bytes <= narrow_row && s.indices * ninth >= s.rows && s.indices >= least_gathered && scatter_range(sm_count, shared_bytes, s, true).span > 0;
+  const bool idle = many && !gathered && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
   // Few blocks that add up many indices of a row one after the other wait for memory each time: groups of threads share them instead (H200: f16 2x8193, 64 21.3 to 8.0 us, f32 9x1030, 400 29.4 to 8.1, bf16 40x4096, 1000 25.3 to 10.1).
   constexpr int64_t most_waits = 4;
