@@ -1,5 +1,5 @@
 // group_norm of groups that a block, or a cluster of blocks, keeps in registers, so that x is read once (group_norm/shape.h): group_norm_<t>_<V>, V vectors of
-// each thread; _ragged: of groups that do not start on 16 bytes; _cluster. Other groups are row operations (rows.cu). Statistics are joined in a fixed order.
+// each thread; _ragged: of groups that do not start on 16 bytes; _cluster; _three: three blocks of a multiprocessor. Other groups are row operations (rows.cu). Statistics are joined in a fixed order.
 #include "group_norm.h"
 #include "rows/stats.cuh"
 
@@ -112,6 +112,16 @@ __device__ __forceinline__ void group_norm(const GroupNormArguments& a) {
 
 #define GROUP_NORM(T, V, RAGGED, CLUSTER, BLOCKS, name) \
   extern "C" __global__ void __launch_bounds__(512, BLOCKS) group_norm_##T##_##V##name(const GroupNormArguments a) { group_norm<T, V, RAGGED, CLUSTER>(a); }
+// Registers for three blocks of up to group_three_threads threads (group_norm/shape.h) on a multiprocessor, which bounds of launches would round to fewer.
+#ifdef __maxnreg__
+#define GROUP_REGISTERS __maxnreg__(48)
+#else
+#define GROUP_REGISTERS __launch_bounds__(512, 2)
+#endif
+#define GROUP_NORM_THREE(T) extern "C" __global__ void GROUP_REGISTERS group_norm_##T##_8_three(const GroupNormArguments a) { group_norm<T, 8, false, false>(a); }
+GROUP_NORM_THREE(f32)
+GROUP_NORM_THREE(f16)
+GROUP_NORM_THREE(bf16)
 #define GROUP_NORMS(T)                                                                                                      \
   GROUP_NORM(T, 4, false, false, 3, ) GROUP_NORM(T, 4, true, false, 3, _ragged) GROUP_NORM(T, 8, false, false, 2, ) GROUP_NORM(T, 8, true, false, 2, _ragged) \
   GROUP_NORM(T, 4, false, true, 2, _cluster) GROUP_NORM(T, 4, true, true, 2, _ragged_cluster) GROUP_NORM(T, 8, false, true, 2, _cluster) GROUP_NORM(T, 8, true, true, 1, _ragged_cluster)

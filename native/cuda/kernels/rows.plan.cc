@@ -49,7 +49,7 @@ void plan_group_norm(Planner& p) {
     return launch("group_norm_long", "group_norm_long_" + p.dtype() + (s.ragged ? "_ragged" : ""), s.blocks, s.threads, s.part, s.parts, s.shared);
   }
   if (const GroupShape s = group_shape(p.device.sm_count, lanes, all, channels, plane, clusters); s.vectors > 0)
-    return launch("group_norm", "group_norm_" + p.dtype() + "_" + std::to_string(s.vectors) + (s.ragged ? "_ragged" : "") + (s.parts > 1 ? "_cluster" : ""), s.blocks, s.threads, s.part, s.parts, channels * 8);
+    return launch("group_norm", "group_norm_" + p.dtype() + "_" + std::to_string(s.vectors) + (s.ragged ? "_ragged" : "") + (s.parts > 1 ? "_cluster" : "") + (s.three ? "_three" : ""), s.blocks, s.threads, s.part, s.parts, channels * 8);
   RowArguments a = arguments_of(p, all, cols);
   a.groups = static_cast<int>(groups);
   a.plane = plane;
