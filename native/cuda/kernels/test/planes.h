@@ -33,7 +33,7 @@ void pool_tilings(Expect expect) {
                 const PoolTile& q = s.tile;
                 const auto covers = [](int64_t all, int64_t parts, int64_t part) { return part >= 1 && part * parts >= all && part * (parts - 1) < all; };
                 const int64_t groups = s.blocks / (int64_t{q.bands} * q.splits);
-                whole = whole && covers(planes, groups, q.together) && covers(q.out_height, q.bands, q.rows) && covers(q.out_width, q.splits, q.cols) && q.chunk >= 1 && s.blocks == groups * q.bands * q.splits;
+                whole = whole && covers(planes, groups, q.together) && covers(q.out_height, q.bands, q.rows) && covers(q.out_width, q.splits, q.cols) && q.chunk >= 1 && q.chunk <= q.rows && s.blocks == groups * q.bands * q.splits;
                 // One piece of memory on either side.
                 pieces = pieces && (q.splits == 1 || (height == 1 && q.rows == 1 && q.together == 1)) && (q.bands == 1 || q.together == 1);
                 const int64_t lanes = 16 / size, lines = q.together > 1 ? int64_t{q.together} * height : std::min<int64_t>(height, int64_t{q.rows - 1} * q.stride_down + q.kernel_down);
@@ -47,6 +47,9 @@ void pool_tilings(Expect expect) {
   expect(room, "a tile and its outputs fit into shared memory that needs no asking");
   expect(kept, "common windows take tiles wherever their rows fit");
   expect(kernels.size() == 22, "each kernel for tiles is met");
+  const PoolTile narrow = {36'597, 256, 2, 128, 1, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
+  const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow).tile;
+  expect(pool_conflicts(2, usual, usual.chunk) == 32 && pool_conflicts(2, chosen, chosen.chunk) <= 4, "threads have more outputs where lanes would meet in one bank");
 }
 
 // Blocks hold their groups, none is empty, and a division by the plane is exact.
@@ -77,7 +80,7 @@ void group_shapes(Expect expect) {
   expect(held, "blocks of group_norm hold their groups, and none is empty");
   expect(filled, "group_norm reads x once wherever registers and clusters hold a group");
   expect(exact, "division by a product and a shift is exact below 2^31");
-  expect(group_shape(132, 8, 1024, 8, 3136, true).parts == 1 && group_shape(132, 4, 1024, 8, 3136, true).parts == 2 && group_shape(132, 8, 8, 8, 3136, true).parts == 2, "as few blocks for a group as hold it, more where groups are few");
+  expect(group_shape(132, 8, 1024, 8, 3136, true).parts == 1 && group_shape(132, 4, 1024, 8, 3136, true).parts == 2 && group_shape(132, 8, 8, 8, 3136, true).parts == 2 && group_shape(132, 8, 1024, 8, 3136, true).three && !group_shape(132, 8, 1024, 8, 4096, true).three, "as few blocks for a group as hold it, more where groups are few");
 }
 
 template <class Expect>
