@@ -104,9 +104,12 @@ inline bool chosen(int sm_count, int64_t shared_bytes, int64_t rows, int64_t col
   return keep > best_kept && cols <= most && keep <= most_chosen / 2 && keep * 2 <= cols && cols > (element_bytes == 4 ? least_f32 : block_columns(shared_bytes, element_bytes)) && (element_bytes == 4 || rows * 8 >= sm_count) && choose_shared(cols, element_bytes) <= choose_most_shared(shared_bytes);
 }
 
-// Of more than others select, where a row is much longer, and rows are not few (f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5, bf16 40x50001, 4000 44.4 to 66.0; f32 40x300001, 1025 384 to 153, 17x17001, 3000 47.7
-// to 44.8).
-inline bool chosen_far(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) { return keep > most_selected && keep <= most_chosen_far && cols > block_columns(shared_bytes, element_bytes) && cols <= int64_t{1} << 30 && cols >= keep * 8 && (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : rows * 2) >= sm_count; }
+// Of more than others select, where rows are not few, or in 16 bits much longer (H200: f16 256x262144, 3835 802 to 321 us, 100x20001, 1500 43.3 to 32.0, 17x33001, 1500 31.0 to 39.5, bf16 40x50001, 4000 44.4 to 66.0; f32 40x300001, 1025 384 to 153,
+// 17x17001, 3000 47.7 to 44.8, 1000x20000, 3000 633 to 195; bf16 500x20001, 4000 162 to 119, f16 70x30001, 4000 46.0 to 50.4).
+inline bool chosen_far(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  const bool many = (element_bytes == 4 || cols >= int64_t{1} << 18 ? rows * 8 : cols >= keep * 8 ? rows * 2 : rows * 4 / 3) >= sm_count;
+  return many && keep > most_selected && keep <= most_chosen_far && cols > block_columns(shared_bytes, element_bytes) && cols <= int64_t{1} << 30;
+}
 
 // filter: blocks of a row. One where every multiprocessor has a row, else as many as have a round of vectors each.
 inline int64_t filter_parts(int sm_count, int64_t rows, int64_t cols, int64_t element_bytes) {

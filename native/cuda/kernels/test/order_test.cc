@@ -89,6 +89,8 @@ void orders() {
   expect(kind(3733, 19'277, 413, 4) == OrderKind::choose && kind(257, 16'385, 278, 2) == OrderKind::choose && kind(4096, 8192, 512, 2) == OrderKind::block && kind(2048, 32'000, 50, 4) != OrderKind::choose,
          "many of a long row are chosen by its digits");
   expect(kind(256, 262'144, 3835, 2) == OrderKind::choose_far && kind(3, 262'144, 3835, 2) == OrderKind::radix, "more of longer rows too, where these are not few");
+  expect(kind(5019, 16'385, 2212, 4) == OrderKind::choose_far, "in f32 of any rows that no block sorts");
+  expect(kind(500, 20'001, 4000, 2) == OrderKind::choose_far && kind(70, 30'001, 4000, 2) == OrderKind::radix, "in 16 bits of many");
   expect(kind(1025, 150'907, 740, 2) == OrderKind::filter && kind(5, 1'705'721, 181, 2) == OrderKind::filter && kind(300, 50'000, 1000, 4) == OrderKind::filter && kind(3, 4'194'305, 125, 4) == OrderKind::filter &&
              kind(1, int64_t{1} << 31, 1000, 2) == OrderKind::select && kind(4096, 40'000, 50, 4) != OrderKind::filter,
          "many of longer rows, and some of rows whose parts would leave too much, are filtered");
