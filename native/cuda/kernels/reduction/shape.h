@@ -43,7 +43,9 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
     while (rows < int64_t{sm_count} * 512 && group * 4 < cols) group *= 2;
     constexpr int64_t bytes = 16 << 10;
     const int64_t most = std::max<int64_t>(8, bytes / element_bytes / cols / 8 * 8), wanted = up(up(rows, int64_t{sm_count} * 2), 8) * 8;
-    return {RowSplit::Kind::tile, 256, group, std::min(most, wanted), 1};
+    // Threads have equally many rows (H200: min f32 8388608x5 58.4 to 57.0 us, argmin bf16 3000001x9 40.1 to 38.9).
+    const int64_t together = 256 / group, whole = most >= together && together % 8 == 0 ? most / together * together : most;
+    return {RowSplit::Kind::tile, 256, group, wanted < most ? wanted : whole, 1};
   }
   const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, short_vectors * 32) * 32, 32, rows <= sm_count && vectors <= short_vectors * 1024 ? 1024 : 512));
   // No more blocks in all than fit at once, each with at least four vectors per thread.
