@@ -76,9 +76,7 @@ void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   const int64_t ranges = ceil_div(s.rows, r.span);
   const int n = static_cast<int>(s.indices), room = static_cast<int>(r.room);
   const CUdeviceptr counts = bins ? p.workspace(ranges * 4) : absent, of_bins = bins ? p.workspace(ranges * r.room * 8) : absent;
-  const bool many = ranges > few_bins;
-  const auto bin_bytes = static_cast<unsigned>(bin_shared(many ? most_bins : few_bins));
-  if (bins) p.launch(p.kernel_in("scatter_range", many ? "scatter_bin_many" : "scatter_bin", bin_bytes), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, bin_bytes, p.input(1), counts, of_bins, number(s.rows), n, r.shift, room);
+  if (bins) p.launch(p.kernel_in("scatter_range", "scatter_bin"), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, 0, p.input(1), counts, of_bins, number(s.rows), n, r.shift, room);
   const std::string kind = bins ? "bins" : "found", name = scatter_single(s) ? "scatter_" + kind + "_" + p.dtype() + "_single" : row_kernel(p, kind, s);
   const auto shared = static_cast<unsigned>(r.shared);
   Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, scatter_lanes(s),

@@ -186,16 +186,11 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
 
 }  // namespace
 
-namespace {
-
-// counts: one for each of up to BINS bins, zero before and after; bins [.., room]. A block puts its indices in the order of bins first, so that those of a bin are written together. Shared memory: bin_shared bytes.
-template <int BINS>
-__device__ __forceinline__ void fill_bins(const int* index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
-  constexpr int EACH = BINS / bin_threads;
-  extern __shared__ uint4 memory[];
-  __shared__ unsigned sums[32];
-  uint2* const sorted = reinterpret_cast<uint2*>(memory);  // [bin_threads * bin_indices]
-  unsigned *const own = reinterpret_cast<unsigned*>(sorted + bin_threads * bin_indices), *const base = own + BINS;
+// counts: one for each bin, zero before and after; bins [.., room]. A block puts its indices in the order of bins first, so that those of a bin are written together.
+extern "C" __global__ void __launch_bounds__(bin_threads) scatter_bin(const int* index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
+  constexpr int EACH = most_bins / bin_threads;
+  __shared__ unsigned own[most_bins], base[most_bins], sums[32];
+  __shared__ uint2 sorted[bin_threads * bin_indices];
   next_may_start();
   const int t = threadIdx.x;
 #pragma unroll
@@ -261,13 +256,6 @@ __device__ __forceinline__ void fill_bins(const int* index, unsigned* counts, ui
     if (at < static_cast<unsigned>(room)) bins[static_cast<long long>(bin) * room + at] = make_uint2(v.x, v.y & ((1u << shift) - 1));
   }
 }
-
-}  // namespace
-
-#define SCATTER_BIN(NAME, BINS) \
-  extern "C" __global__ void __launch_bounds__(bin_threads) scatter_bin##NAME(const int* index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) { fill_bins<BINS>(index, counts, bins, rows, n, shift, room); }
-SCATTER_BIN(, few_bins)
-SCATTER_BIN(_many, most_bins)
 
 #define SCATTER_RANGE(T, KIND, NAME, BYTES, SINGLE, BINNED)                                                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS, 4) scatter_##KIND##_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* counts, const uint2* bins, long long rows, int dim, int n, int lanes, int span, \

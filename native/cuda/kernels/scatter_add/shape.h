@@ -154,7 +154,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Bytes of slots.
   constexpr int64_t most_slots = 1 << 30;
   const bool many = s.rows * scatter_lanes(s) >= many_lanes, rare = many && s.indices * rare_rows <= s.rows;
-  // Many single sectors of memory at random cost more than all rows in order, where a ninth of rows of a few bytes or more have an index (H200: f32 33554432x1, 4000001 881 to 360 us, 3000001x2, 500001 71.6 to 43.8, f16
+  // Many single sectors of memory at random cost more than all rows in order, where a ninth of rows of a few bytes or more have an index (H200: f32 5000003x1, 700001 91.2 to 47.8 us, 3000001x2, 500001 71.6 to 43.8, f16
   // 2000001x8, 300001 54.2 to 40.2; 1000001x3, 120001 19.2 to 23.6).
   constexpr int64_t narrow_row = 16, ninth = 9, least_gathered = int64_t{1} << 18;
   const bool gathered = row_bytes <= narrow_row && s.indices * ninth >= s.rows && s.indices >= least_gathered && scatter_range(sm_count, shared_bytes, s, true).span > 0;

@@ -113,7 +113,7 @@ void scatters() {
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
-  expect(of(33'554'432, 1, 4'000'001) == Scattering::bins && of(3'000'001, 2, 500'001) == Scattering::bins && of(33'554'432, 1, 2'000'000) == Scattering::lists, "narrow rows of which a ninth has an index are read in order");
+  expect(of(5'000'003, 1, 700'001) == Scattering::bins && of(3'000'001, 2, 500'001) == Scattering::bins && of(33'554'432, 1, 2'000'000) == Scattering::lists, "narrow rows of which a ninth has an index are read in order");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
   expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
