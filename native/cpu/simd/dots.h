@@ -6,24 +6,30 @@
 
 namespace {
 
-// sums[j] += sum over l of v[l] * b[l, j] for j < n: rows of b, `stride` apart, are added up, four at a time.
-template <class A, class B>
+// sums[j] += sum over l of v[l] * b[l, j] for j < n and ROWS rows of b, `stride` apart.
+template <int ROWS, class A, class B>
+inline void add_some_rows(float* sums, const A* v, const B* b, int64_t stride, int64_t n) {
+  V factors[ROWS];
+#pragma GCC unroll 8
+  for (int r = 0; r < ROWS; r++) factors[r] = vset(to_float(v[r]));
+  const auto sum = [&](int64_t j, int count, V so_far) {
+#pragma GCC unroll 8
+    for (int r = 0; r < ROWS; r++) so_far = vfma(factors[r], take(b + r * stride + j, count), so_far);
+    return so_far;
+  };
+  int64_t j = 0;
+  for (; j + W <= n; j += W) vstore(sums + j, sum(j, W, vload(sums + j)));
+  if (const int rest = static_cast<int>(n - j); rest > 0) vstore_n(sums + j, sum(j, rest, vload_n(sums + j, rest, 0)), rest);
+}
+
+// The same for k rows, ROWS at a time.
+template <int ROWS = 4, class A, class B>
 inline void add_rows_to(float* sums, const A* v, const B* b, int64_t k, int64_t stride, int64_t n) {
   int64_t l = 0;
-  for (; l + 4 <= k; l += 4) {
-    const B* row = b + l * stride;
-    const V v0 = vset(to_float(v[l])), v1 = vset(to_float(v[l + 1])), v2 = vset(to_float(v[l + 2])), v3 = vset(to_float(v[l + 3]));
-    const auto sum = [&](int64_t j, int count, V so_far) {
-      return vfma(v3, take(row + 3 * stride + j, count), vfma(v2, take(row + 2 * stride + j, count), vfma(v1, take(row + stride + j, count), vfma(v0, take(row + j, count), so_far))));
-    };
-    int64_t j = 0;
-    for (; j + W <= n; j += W) vstore(sums + j, sum(j, W, vload(sums + j)));
-    if (const int rest = static_cast<int>(n - j); rest > 0) vstore_n(sums + j, sum(j, rest, vload_n(sums + j, rest, 0)), rest);
-  }
-  for (; l < k; l++) {
-    const V v0 = vset(to_float(v[l]));
-    map2<false>(b + l * stride, sums, sums, 0, n, [v0](V x, V sum) { return vfma(v0, x, sum); });
-  }
+  for (; l + ROWS <= k; l += ROWS) add_some_rows<ROWS>(sums, v + l, b + l * stride, stride, n);
+  if constexpr (ROWS > 4)
+    for (; l + 4 <= k; l += 4) add_some_rows<4>(sums, v + l, b + l * stride, stride, n);
+  for (; l < k; l++) add_some_rows<1>(sums, v + l, b + l * stride, stride, n);
 }
 
 // How terms that lie next to one another are multiplied, a vector at a time; pairs of bf16 have a way of their own (pairs.h).

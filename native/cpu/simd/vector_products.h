@@ -13,15 +13,19 @@ struct Size {
 
 Size size_of(const int64_t* d) { return {{d[0], d[1], d[2], d[3]}, d[4] != 0, d[5] != 0}; }
 
-// out[j] = sum over l of v[l] * b[l, j] for columns `r`.
+// out[j] = sum over l of v[l] * b[l, j] for columns `r`. Rows of f32 that start within lines are read by halves of vectors, of which fewer lie across lines.
 template <class T>
 void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out) {
-  constexpr int64_t COLUMNS = 1024;
+  constexpr bool IS_FLOAT = sizeof(T) == sizeof(float);
+  constexpr int64_t COLUMNS = 4096;
   alignas(64) float sums[COLUMNS];
-  for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
-    const int64_t n = least(COLUMNS, r.end - from);
+  const bool by_four = W == LINE && IS_FLOAT && stride % LINE == 0;
+  const int64_t at_once = by_four ? COLUMNS / 2 : COLUMNS;
+  for (int64_t from = r.begin; from < r.end; from += at_once) {
+    const int64_t n = least(at_once, r.end - from);
     for (int64_t j = 0; j < n; j++) sums[j] = 0;
-    add_rows_to(sums, v, b + from, k, stride, n);
+    if (by_four) add_rows_to<4>(sums, v, b + from, k, stride, n);
+    else add_rows_to<8>(sums, v, from_far(b + from), k, stride, n);
     map1<false>(sums, out + from, 0, n, [](V x) { return x; });
   }
 }
