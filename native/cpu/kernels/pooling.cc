@@ -118,14 +118,20 @@ inline bool turns_planes(const Planes& s, bool small, bool fills, int threads) {
   return !small && !side_by_side && n <= LONGEST_PLANE && outputs <= LONGEST_PLANE && n <= LONG * outputs && s.planes >= 4 * SEVERAL * threads;
 }
 
+constexpr int64_t FAR_INPUT = 1 << 20;  // elements of all planes, which lie behind the second-level cache
+
 // Many planes of a few elements: a vector holds an element of neighbouring planes, whatever the windows are.
 template <class J, class T>
 void pool_short_planes(const Call& c, const Planes& s) {
   const int64_t n = s.down.input * s.across.input, width = s.across.input, outputs = s.down.output * s.across.output;
   alignas(64) float columns[LONGEST_PLANE * AT_ONCE], results[LONGEST_PLANE * AT_ONCE];
   const Range r = part(s.planes, LINE, c.thread, c.threads);
+  const bool far = times(s.planes, n) >= FAR_INPUT;
   for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
     const int64_t planes = least(AT_ONCE, r.end - from);
+    // Planes that are turned are read in short pieces, which the processor does not read ahead of.
+    if (far)
+      for (int64_t i = 0, next = least(AT_ONCE, r.end - from - planes) * n; i < next; i += IN_LINE<T>) fetch_line(input<T>(c, 0) + (from + planes) * n + i, Far{});
     gather_columns<LONGEST_PLANE>(input<T>(c, 0) + from * n, n, planes, columns);
     for (int64_t down = 0, o = 0; down < s.down.output; down++)
       for (int64_t across = 0; across < s.across.output; across++, o++) {
@@ -143,6 +149,21 @@ void pool_short_planes(const Call& c, const Planes& s) {
   }
 }
 
+#if defined(OPSCOPE_INTERLEAVED)
+// Rows of windows three to eight elements apart that fill two vectors, or one where what is read lies behind the second-level cache.
+inline bool by_wide_rows(const Planes& s) {
+  const bool wide = s.down.is_each() && s.across.kernel > 0 && s.across.kernel < LONG_WINDOW && is_wide_stride(s.across.stride);
+  return wide && s.across.output >= (times(s.planes * s.down.input, s.across.input) >= FAR_INPUT ? W : 2 * W);
+}
+template <class J, class T>
+void pool_wide_rows(const Call& c, const Planes& s) {
+  const int64_t width = s.across.input, outputs = s.across.output;
+  const Range r = part(s.planes * s.down.output, 1, c.thread, c.threads);
+  const V share = vset(1 / static_cast<float>(s.down.counted(0) * s.across.kernel));
+  join_wide<J>(WideRows{r.end - r.begin, width, width, s.across.padding, outputs, s.across.kernel}, s.across.stride, input<T>(c, 0) + r.begin * width, share, output<T>(c) + r.begin * outputs);
+}
+#endif
+
 // Outputs that are worked on together: what the buffer holds.
 inline int64_t columns_at_once(const Axis& a) {
   const int64_t room = (BUFFERED - a.longest()) / a.step();
@@ -158,6 +179,10 @@ void run(const Call& c, bool signals) {
   const bool small = is_small(s.across);
   // Of f32, rows of small windows that fill vectors are read as they lie.
   const bool fills = small && sizeof(T) == sizeof(float) && (s.across.output % W == 0 || s.across.output >= LINE);
+#if defined(OPSCOPE_INTERLEAVED)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (by_wide_rows(s)) return pool_wide_rows<J, T>(c, s);
+#endif
   if (turns_planes(s, small, fills, c.threads)) return pool_short_planes<J, T>(c, s);
   if (!(small && s.across.output > FEW) && is_narrow(s)) return pool_narrow<J, T>(c, s);
   if (small) return s.across.stride == 1 ? pool_small<J, 1, T>(c, s) : pool_small<J, 2, T>(c, s);

@@ -1,6 +1,7 @@
 // Windows of planes, a row of outputs at a time: the columns of its windows are joined first, all at once, into a line of f32; then
 // windows are joined across that line. Windows whose rows are long or span the plane are joined one by one instead.
 #pragma once
+#include "interleaved.h"
 #include "map.h"
 #include "reduction.h"
 
@@ -132,6 +133,57 @@ inline void join_inside(const float* x, int64_t n, int64_t kernel, V share, T* o
   if (i < n) join_neighbours<J, STRIDE, 1>(x + (n - W) * STRIDE, kernel, share, out + n - W);
 }
 
+#if defined(OPSCOPE_INTERLEAVED)
+// Strides of which the elements of W windows at one place are lanes of as many vectors.
+inline bool is_wide_stride(int64_t stride) { return stride > 2 && stride <= MOST_INTERLEAVED; }
+
+// W windows of `kernel` elements, STRIDE apart, the first of which begins at column `at` of a row of `width`. INSIDE: all of them lie in the row.
+template <class J, int STRIDE, bool INSIDE>
+OPSCOPE_INLINE V joined_wide(const float* row, int64_t width, int64_t at, int64_t kernel) {
+  static constexpr Interleaved<STRIDE, false> places;
+  const auto limited = [](int64_t place) { return static_cast<int>(place < 0 ? 0 : place < W ? place : W); };
+  V total = vset(J::NOTHING);
+  VNan seen = vnan_none();
+  for (int64_t k = 0; k < kernel; k += STRIDE, at += STRIDE) {
+    const int met = static_cast<int>(least(STRIDE, kernel - k));
+    V read[STRIDE];
+#pragma GCC unroll 8
+    for (int q = 0; q < STRIDE; q++) {
+      const int64_t first = at + q * W;
+      if constexpr (!INSIDE) read[q] = vload_between(row + first, limited(-first), limited(width - first), J::NOTHING);
+      else read[q] = q + 1 < STRIDE ? vload(row + first) : vload_n(row + first, W - STRIDE + met, 0);  // nothing behind the last window
+    }
+#pragma GCC unroll 8
+    for (int q = 0; q < STRIDE; q++)
+      if (q < met) total = J::also(total, places.of(read, q), seen);
+  }
+  return J::NOTHING == 0 ? total : vnan_put(total, seen);
+}
+
+// Rows of `outputs` windows each, `step` elements of the input from one to the next.
+struct WideRows {
+  int64_t rows, step, width, padding, outputs, kernel;
+};
+template <class J, int STRIDE, class T>
+OPSCOPE_APART void join_wide(const WideRows& r, const float* x, V share, T* out) {
+  const int64_t met = (W - 1) * STRIDE + r.kernel;  // columns that W windows meet
+  const int some = static_cast<int>(least(W, r.outputs));
+  for (int64_t row = 0; row < r.rows; row++, x += r.step, out += r.outputs)
+    for (int64_t i = 0; i < r.outputs; i += W) {
+      // The last ones may be joined twice.
+      const int64_t window = least(i, r.outputs - some), at = window * STRIDE - r.padding;
+      const V total = at >= 0 && at + met <= r.width ? joined_wide<J, STRIDE, true>(x, r.width, at, r.kernel) : joined_wide<J, STRIDE, false>(x, r.width, at, r.kernel);
+      vstore_n(out + window, J::NOTHING == 0 ? vmul(total, share) : total, some);
+    }
+}
+template <class J, int STRIDE = MOST_INTERLEAVED, class T>
+inline void join_wide(const WideRows& rows, int64_t stride, const float* x, V share, T* out) {
+  if constexpr (STRIDE > 3)
+    if (stride < STRIDE) return join_wide<J, STRIDE - 1>(rows, stride, x, share, out);
+  join_wide<J, STRIDE>(rows, x, share, out);
+}
+#endif
+
 // The same of any stride, an element of all windows at a time.
 template <class J, class T>
 inline void join_inside_apart(const float* x, int64_t n, int64_t kernel, int64_t stride, V share, T* out) {
@@ -181,6 +233,9 @@ inline void join_across(const Across& axis, const float* line, int64_t left, int
   const V share = vset(1 / static_cast<float>(rows * kernel));
   if (stride == 1) join_inside<J, 1>(x, n, kernel, share, out + inside);
   else if (stride == 2) join_inside<J, 2>(x, n, kernel, share, out + inside);
+#if defined(OPSCOPE_INTERLEAVED)
+  else if (is_wide_stride(stride)) join_wide<J>(WideRows{1, 0, (n - 1) * stride + kernel, 0, n, kernel}, stride, x, share, out + inside);
+#endif
   else join_inside_apart<J>(x, n, kernel, stride, share, out + inside);
 }
 
