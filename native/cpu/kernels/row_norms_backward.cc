@@ -163,11 +163,11 @@ bool norm_backward_by_vectors(const Call& c, const NormBackward<T, CENTERED>& p)
 // Rows that stay in the first-level cache, ROWS at a time: what is loaded of the weight and the totals is for all of them.
 constexpr int64_t CACHED = 1024;  // longest of them
 
-template <int ROWS, class T, bool CENTERED>
-void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row) {
+// FETCH: the rows that follow are fetched, for the processor reads ahead of memory within a page, which is about a row.
+template <int ROWS, bool FETCH, class T, bool CENTERED>
+void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row, T* dx) {
   const int64_t cols = p.cols;
   const T *const grad = p.grad + row * cols, *const x = p.x + row * cols;
-  T* const dx = p.out + row * cols;
   const float share = 1 / static_cast<float>(cols);
   V mean[ROWS], rstd[ROWS], sum[ROWS], dot[ROWS];
   for (int q = 0; q < ROWS; q++) {
@@ -175,6 +175,10 @@ void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row) {
     rstd[q] = vset(p.rstds[row + q]);
     sum[q] = dot[q] = vset(0);
   }
+  const auto fetch = [&](const T* next, int64_t i) {
+    if constexpr (FETCH)
+      for (int64_t at = 0; at < ROWS * W; at += IN_LINE<T>) fetch_line(next + ROWS * (cols + i) + at, Far{});
+  };
   const auto normed = [&](int q, int64_t i, int n) {
     const V v = take(x + q * cols + i, n);
     return vmul(CENTERED ? vsub(v, mean[q]) : v, rstd[q]);
@@ -203,14 +207,22 @@ void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row) {
   };
   const int64_t whole = cols - cols % W;
   const int rest = static_cast<int>(cols - whole);
-  for (int64_t i = 0; i < whole; i += W) add(i, W);
+  for (int64_t i = 0; i < whole; i += W) fetch(grad, i), add(i, W);
   if (rest > 0) add(whole, rest);
   for (int q = 0; q < ROWS; q++) {
     if constexpr (CENTERED) sum[q] = vset(vsum(sum[q]) * share);
     dot[q] = vset(vsum(dot[q]) * share);
   }
-  for (int64_t i = 0; i < whole; i += W) write(i, W);
+  for (int64_t i = 0; i < whole; i += W) fetch(x, i), write(i, W);
   if (rest > 0) write(whole, rest);
+}
+
+// Copies floats by whole lines of the output, past the caches, and by plain stores what lies before and behind these.
+inline void stream_lines(const float* from, float* to, int64_t n) {
+  const int64_t before = least(n, static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) / sizeof(float) % LINE)), lines = (n - before) / LINE * LINE;
+  __builtin_memcpy(to, from, static_cast<size_t>(before) * sizeof(float));
+  for (int64_t i = before; i < before + lines; i += W) vstream(to + i, vload(from + i));
+  __builtin_memcpy(to + before + lines, from + before + lines, static_cast<size_t>(n - before - lines) * sizeof(float));
 }
 
 template <class T, bool CENTERED>
@@ -219,8 +231,18 @@ bool norm_backward_cached_rows(const Call& c, const NormBackward<T, CENTERED>& p
   if (p.cols > (CENTERED ? CACHED : CACHED / 3) || (c.stream && p.cols % LINE == 0)) return false;
   const Range r = part(p.rows, 1, c.thread, c.threads);
   int64_t row = r.begin;
-  for (; row + TOGETHER <= r.end; row += TOGETHER) norm_backward_together<TOGETHER>(p, row);
-  for (; row < r.end; row++) norm_backward_together<1>(p, row);
+  if constexpr (sizeof(T) == sizeof(float))
+    if (c.stream) {
+      // Rows that start within lines are streamed from line to line.
+      alignas(64) float results[TOGETHER * CACHED];
+      for (; row + TOGETHER <= r.end; row += TOGETHER) {
+        norm_backward_together<TOGETHER, true>(p, row, results);
+        stream_lines(results, p.out + row * p.cols, TOGETHER * p.cols);
+      }
+      vfence();
+    }
+  for (; row + TOGETHER <= r.end; row += TOGETHER) norm_backward_together<TOGETHER, false>(p, row, p.out + row * p.cols);
+  for (; row < r.end; row++) norm_backward_together<1, false>(p, row, p.out + row * p.cols);
   return true;
 }
 
