@@ -71,10 +71,11 @@ struct ImageColumns {
     const int64_t all = all_met(g.depth) * all_met(g.height) * all_met(g.width), least_products = outputs < W / 2 ? 0 : slabs ? LEAST_PRODUCTS_OF_SLABS : filters < 3 ? LEAST_PRODUCTS_OF_FEW : LEAST_PRODUCTS;
     return static_cast<double>(all * up(g.batch, W)) <= share * static_cast<double>(g.batch * outputs) * static_cast<double>(g.volume()) && times(filters, times(units, all)) >= least_products * (inputs + filters * outputs);
   }
-  // The same where parts would multiply pairs of channels: that is less work for what is moved.
+  // The same where parts would multiply pairs of channels: that is less work for what is moved, but for narrow rows, whose outputs parts put next to one another.
   bool pays_beside_pairs() const {
-    constexpr int64_t FEW_CHANNELS = 16;
-    return pays(outputs <= W / 2 && (units < channels || channels <= FEW_CHANNELS) ? 1.02 : channels > FEW_CHANNELS ? 0.6 : 0.75);
+    constexpr int64_t FEW_CHANNELS = 16, NARROW = W / 2;
+    const bool narrow = g.volume() > 1 && g.width.output <= NARROW;
+    return pays((outputs <= W / 2 || narrow) && (units < channels || channels <= FEW_CHANNELS) ? 1.02 : channels > FEW_CHANNELS ? 0.6 : 0.75);
   }
 };
 
@@ -197,12 +198,14 @@ void run_image_columns(const Call& call, const Geometry& g) {
   constexpr int64_t MANY_PANELS = 4;
   const int64_t places = g.groups * c.panels(), shares = places % call.threads == 0 || places >= MANY_PANELS * call.threads ? 1 : call.threads;
   const Range mine = part(places * shares, 1, call.thread, call.threads);
+  constexpr int64_t FAR_BYTES = 4 << 20;  // of input and output, which lie behind the second-level cache
+  const bool far = times(g.batch * g.groups, c.inputs + c.filters * c.outputs) >= FAR_BYTES / static_cast<int64_t>(sizeof(T));
   for (int64_t nth = mine.begin; nth < mine.end; nth++) {
     const int64_t group = nth % places % g.groups, image = nth % places / g.groups * NR, images = least(NR, g.batch - image), image_floats = g.groups * c.inputs;
     const int lanes = static_cast<int>(up(images, W));  // of a row of the panel that are met
     const Range own = part(c.filters, 1, static_cast<int>(nth / places), static_cast<int>(shares));
     T* const out = output<T>(call) + ((image * g.groups + group) * c.filters + own.begin) * c.outputs;
-    if (call.stream && g.groups == 1 && shares == 1 && c.slab() == c.channels) {
+    if (far && g.groups == 1 && shares == 1 && c.slab() == c.channels) {
       // What is written now and read next, while this is multiplied.
       fetch_lines(out, images * c.filters * c.outputs);
       fetch_lines(input<T>(call, 0) + (image + images) * image_floats, least(NR, g.batch - image - images) * image_floats);
