@@ -105,6 +105,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 41, n: 9, k: 101, transA: true, transB: true }, { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
   // The same whose right operand is read as it lies: odd terms, rows a page apart, more terms than are met at once.
   { m: 3, n: 131, k: 131 }, { m: 14, n: 512, k: 97 }, { m: 33, n: 77, k: 1501 },
+  // One row, times rows of more columns than are added up at once.
+  { m: 1, n: 4197, k: 21 },
   // Few steps and more outputs than a thread each takes; blocks of outputs that share a workgroup.
   { m: 1031, n: 1025, k: 4, transA: true }, { m: 4250, n: 8, k: 65, transB: true },
 ]
@@ -126,6 +128,9 @@ const SHORT_PLANES: readonly Params[] = [
   { batch: 31, channels: 7, length: 10, height: 5, width: 6, kernel: 4, stride: 1, outHeight: 1, outWidth: 3 },
   // Of more elements, with windows further apart than two.
   { batch: 13, channels: 5, length: 131, height: 14, width: 13, kernel: 5, stride: 3, padding: 1, outHeight: 5, outWidth: 6 },
+  // Rows that such windows fill, shorter than the way to the next one and longer.
+  { batch: 2, channels: 3, length: 401, height: 9, width: 403, kernel: 2, stride: 8, outHeight: 3, outWidth: 50 },
+  { batch: 2, channels: 3, length: 203, height: 13, width: 170, kernel: 11, stride: 5, padding: 5, outHeight: 2, outWidth: 41 },
 ]
 
 /** Views of some features of tokens, with gaps between them, and of heads whose tokens lie apart. */
