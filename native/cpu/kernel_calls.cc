@@ -7,7 +7,15 @@
 
 namespace opscope::cpu {
 
-Call call_of(int threads, int64_t tensor_bytes, Team& team) {
+namespace {
+
+// Bytes of tensors from which on non-temporal stores are faster, for each thread, where the last-level cache is far: twice the second-level cache of
+// one core (NOTES.md); of tensors that are mostly read, which lie better in the last-level cache than in memory, more.
+constexpr int64_t FAR_STREAMED = 4 << 20, FAR_STREAMED_OF_READ = 32 << 20;
+
+}  // namespace
+
+Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& team) {
   Call call{};
   call.threads = threads;
   call.team = &team;
@@ -15,6 +23,7 @@ Call call_of(int threads, int64_t tensor_bytes, Team& team) {
   call.distant_cache = distant_cache();
   call.stream = tensor_bytes > reached_cache(threads) / 3 * 2;  // from there on non-temporal stores are faster: of 24 MB and 32 MiB of cache 1.25x
   call.stream_of_many = tensor_bytes > reached_cache(threads) / 8 * 3;
+  if (call.distant_cache && tensor_bytes > threads * (written_bytes >= tensor_bytes / 4 ? FAR_STREAMED : FAR_STREAMED_OF_READ)) call.stream = call.stream_of_many = true;
   return call;
 }
 
@@ -30,7 +39,7 @@ void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& t
   std::copy(dims_.begin(), dims_.end(), dims);
   std::copy(scalars_.begin(), scalars_.end(), scalars);
   for (size_t set = 0; set < sets.size(); set++) {
-    Call call = call_of(threads_, sets[set].bytes(), team);
+    Call call = call_of(threads_, sets[set].bytes(), sets[set].written_bytes(), team);
     call.dims = dims;
     call.dim_count = static_cast<int>(dims_.size());
     call.scalars = scalars;

@@ -8,8 +8,8 @@
 
 namespace opscope::cpu {
 
-// What does not depend on the kernel, of calls whose tensors have so many bytes.
-Call call_of(int threads, int64_t tensor_bytes, Team& team);
+// What does not depend on the kernel, of calls whose tensors have so many bytes, of which some are written.
+Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& team);
 
 class KernelCalls final : public Calls {
  public:

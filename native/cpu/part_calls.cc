@@ -26,9 +26,12 @@ void PartCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& tea
   for (const Tensors& set : sets)
     for (const Part& part : parts_) {
       const PartSpec& spec = part.spec;
-      int64_t bytes = 0;
-      for (const TensorDesc& tensor : spec.tensors) bytes += tensor_bytes(tensor);
-      Call made = call_of(threads_, bytes, team);
+      int64_t bytes = 0, written = 0;
+      for (const TensorDesc& tensor : spec.tensors) {
+        bytes += tensor_bytes(tensor);
+        if (tensor.role != Role::in) written += tensor_bytes(tensor);
+      }
+      Call made = call_of(threads_, bytes, written, team);
       made.dims = spec.dims.data();
       made.dim_count = static_cast<int>(spec.dims.size());
       made.scalars = spec.scalars.data();

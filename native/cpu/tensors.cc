@@ -68,7 +68,9 @@ Tensors::Tensors(const CaseSpec& spec, size_t set) : bytes_(bytes_of_set(spec)) 
   for (size_t i = 0; i < spec.tensors.size(); i++) {
     void* data = buffer(i);
     if (spec.tensors[i].role != Role::out) inputs_.push_back(data);
-    if (spec.tensors[i].role != Role::in) outputs_.push_back(data);
+    if (spec.tensors[i].role == Role::in) continue;
+    outputs_.push_back(data);
+    written_bytes_ += places_[i].bytes;
   }
 }
 

@@ -26,6 +26,8 @@ class Tensors {
   void* buffer(size_t index) const { return block_.data() + places_[index].start; }
   // Of all tensors and scratch buffers, without guards.
   int64_t bytes() const { return bytes_; }
+  // Of those that are written.
+  int64_t written_bytes() const { return written_bytes_; }
 
   // The memory of all tensors.
   std::vector<Region> regions() const;
@@ -43,7 +45,7 @@ class Tensors {
   Block block_;
   std::vector<Place> places_;
   std::vector<void*> inputs_, outputs_;
-  int64_t bytes_;
+  int64_t bytes_, written_bytes_ = 0;
 };
 
 }  // namespace opscope::cpu

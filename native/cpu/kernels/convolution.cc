@@ -222,10 +222,10 @@ void run(const Call& call) {
   if (const Products p = whole.products(); whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
 #if defined(OPSCOPE_TILES)
-  // Processors with tiles multiply pairs more slowly than floats, but copying what one filter or two meet takes longer than that.
+  // Processors with tiles multiply pairs more slowly than floats, but copying what one filter or two meet in many channels takes longer than that.
   if constexpr (F::TILES)
     if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain(true) && !F::packs_windows(trimmed)))
-      return whole.group_filters() <= 2 && whole.group_channels() > 1 && !by_image_columns<AsStored<T>>(whole) ? run<T, InPairs>(call) : run<T>(call);
+      return whole.group_filters() <= 2 && whole.group_channels() >= 16 && !by_image_columns<AsStored<T>>(whole) ? run<T, InPairs>(call) : run<T>(call);
 #endif
   if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
   each_slice(whole, [&](const Geometry& slice) {
