@@ -7,7 +7,7 @@ import { collect } from './sampling/collect'
 import { measureEnergy, NO_ENERGY } from './energy/measure'
 import { costOf, endedResult, record } from './result/record'
 import { findPace, type CaseWarmState } from './sampling/warm-up'
-import { pause, CancelledError, createSampler } from './sampling/sampler'
+import { breather, CancelledError, createSampler } from './sampling/sampler'
 import type { Phase } from './protocol'
 import type { MeasureSettings } from './settings'
 import { criterionFor, timeFrame, type StoppingCriterion } from './sampling/stopping'
@@ -88,10 +88,6 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   const { op, case: c, prepared, settings, signal } = request
   const report = (phase: Phase, samples = 0, relativeCi?: number) =>
     request.onProgress?.(relativeCi === undefined ? { phase, samples } : { phase, samples, relativeCi })
-  const breathe = async () => {
-    await pause()
-    if (signal?.aborted) throw new CancelledError()
-  }
   const result: Result = {
     id: request.resultId, case: c, status: 'ok', startedAt, wallMs: 0, measuredMs: 0, ...costOf(c, op),
     samplesNs: [], timer: prepared.timer, tickNs: prepared.tickNs, seed: settings.seed,
@@ -103,6 +99,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   if (known) result.verification = known.verification
   else {
     report('verifying')
+    const breathe = breather(signal, now, () => report('verifying'))
     const seed = firstSeed(settings.seed)
     if (request.filledSeed !== seed) await prepared.refill(seed)
     await prepared.poison()
@@ -128,14 +125,15 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   const counters = known ? undefined : await prepared.counters?.(c.mode, Math.max(1, Math.min(collected.inner, MAX_COUNTED_CALLS)))
   if (counters) result.counters = counters
 
-  report('checking', collected.samplesNs.length)
+  const checking = () => report('checking', collected.samplesNs.length)
+  checking()
   const drifted = changesItsInputs(op, c)
   if (drifted) {
     await prepared.refill(settings.seed)
     await prepared.poison()
     await prepared.run()
   }
-  result.verificationAfter = { ...(await verifier(settings.seed).check(prepared, 'after', breathe)), ...(drifted ? { fresh: true } : {}) }
+  result.verificationAfter = { ...(await verifier(settings.seed).check(prepared, 'after', breather(signal, now, checking))), ...(drifted ? { fresh: true } : {}) }
   record(result, collected, pace, prepared)
   if (!result.verificationAfter.ok) return refused(result, result.verificationAfter, 'After timing: ')
   if (!result.verification.ok) return refused(result, result.verification)

@@ -7,7 +7,7 @@ import { changesItsInputs, failure, measureCase, type Progress } from './measure
 import type { RoundsPass } from './protocol'
 import { costOf, tenths } from './result/record'
 import { roundSettings } from './result/rounds'
-import { CancelledError, createSampler, pause, type Timed } from './sampling/sampler'
+import { breather, CancelledError, createSampler, type Timed } from './sampling/sampler'
 import type { CaseWarmState, WarmPace } from './sampling/warm-up'
 import type { MeasureSettings } from './settings'
 import type { VerifyPool } from './verify/pool'
@@ -173,10 +173,7 @@ class Turns {
       await prepared.poison()
       if (changesItsInputs(op, c)) await prepared.run()
       else await this.#take(1)
-      const breathe = async () => {
-        await pause()
-        if (signal.aborted) throw new CancelledError()
-      }
+      const breathe = breather(signal, request.now, () => request.onProgress({ phase: 'checking', samples: this.samples }))
       this.#after = { ...(await createVerifier(op, c, seed, verifyWork, verifying(request)).check(prepared, 'after', breathe)), ...(changesItsInputs(op, c) ? { fresh: true } : {}) }
     })
   }

@@ -178,3 +178,15 @@ export function oncePerRead<T>(read: ReadInput, key: string, make: () => T): T {
   if (!known.has(key)) known.set(key, make())
   return known.get(key) as T
 }
+
+/** Elements of an input that are made in about the time that a read takes by itself. */
+export const WORTH_A_READ = 64
+
+/** Elements that a reference reads at a time: many times what a read costs, and few enough for the processor's cache. */
+const READ_TOGETHER = 16384
+
+/** `rows` rows of `length` elements as runs [first row, rows] that are read together: short rows many at a time, long ones by themselves. */
+export function* runsOfRows(rows: number, length = 1): Generator<readonly [first: number, count: number]> {
+  const most = Math.max(1, Math.floor(READ_TOGETHER / length))
+  for (let first = 0; first < rows; first += most) yield [first, Math.min(most, rows - first)]
+}

@@ -33,12 +33,12 @@ export interface RowOp {
   tolerance(dtype: Dtype, cols: number): Tolerance
 }
 
-/** log(sum of e^x) without overflow. */
-export function logSumExp(x: InputValues): number {
+/** log(sum of e^x) of `count` elements from `start` on, without overflow. */
+export function logSumExp(x: InputValues, start = 0, count = x.length): number {
   let max = -Infinity
-  for (let i = 0; i < x.length; i++) if (x[i]! > max) max = x[i]!
+  for (let i = start; i < start + count; i++) if (x[i]! > max) max = x[i]!
   let sum = 0
-  for (let i = 0; i < x.length; i++) sum += Math.exp(x[i]! - max)
+  for (let i = start; i < start + count; i++) sum += Math.exp(x[i]! - max)
   return max + Math.log(sum)
 }
 

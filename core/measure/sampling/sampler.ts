@@ -71,6 +71,21 @@ export function pause(): Promise<void> {
   })
 }
 
+/** How often work that takes long gives a sign of life, in ms: a runner ends a host that says nothing for a minute. */
+export const SIGN_OF_LIFE_MS = 1000
+
+/** Turns of the event loop for work that takes long: they throw where the case was cancelled, and `say` something every so often. */
+export function breather(signal: AbortSignal | undefined, now: () => number, say: () => void): () => Promise<void> {
+  let saidMs = now()
+  return async () => {
+    await pause()
+    if (signal?.aborted) throw new CancelledError()
+    if (now() - saidMs < SIGN_OF_LIFE_MS) return
+    saidMs = now()
+    say()
+  }
+}
+
 /** Least part of a request's wall time that is thought to grow with its samples: a wrong guess makes the next one four times too long at most. */
 const MIN_SHARE = 1 / 4
 

@@ -1,6 +1,7 @@
 import type { Dtype, Params, StorageType } from '../../case'
 import type { Values } from '../../values/numbers'
 import { outputsOf } from '../../ops/define'
+import { SIGN_OF_LIFE_MS } from '../sampling/sampler'
 import { getOp } from '../../ops/registry'
 import { addDifference, noDifference, type Difference } from './difference'
 import type { Range } from './plan'
@@ -77,6 +78,19 @@ function productOf({ op, params, output }: ReferenceProblem) {
   if (!product) throw new Error(`output ${output} of "${op.id}" is no matrix product`)
   return product
 }
+
+/** The same threads; while one of them works, `pause` is called every so often: a task may take minutes, and whoever waits for the case must hear of it. */
+export const attendedPool = (pool: VerifyPool, pause: () => Promise<void>): VerifyPool => ({
+  lanes: pool.lanes,
+  run: (problem, task, lane) => {
+    const answer = pool.run(problem, task, lane)
+    // What a pause throws is thrown again by the next one between two tasks.
+    const timer = setInterval(() => void pause().catch(() => undefined), SIGN_OF_LIFE_MS)
+    const stop = () => clearInterval(timer)
+    answer.then(stop, stop)
+    return answer
+  },
+})
 
 /** Compares in the calling thread: for tests, and where there are no threads. */
 export const inlinePool: VerifyPool = {

@@ -5,7 +5,7 @@ import type { MatrixProduct, Op, Tensor, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
 import { verificationOf, type Findings } from './outcome'
 import { chunksOf, COST, sampleRanges, sampleRuns, wholeCost, wholeRanges, type Range } from './plan'
-import { inlinePool, type VerifyPool } from './pool'
+import { attendedPool, inlinePool, type VerifyPool } from './pool'
 import { checkProduct } from './check-product'
 import { chooseBlocks, type Blocks } from './product'
 import { compareRanges, hashOf, nonFiniteOf, OutputReader, type Check } from './read'
@@ -57,7 +57,7 @@ export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: num
       const reader = new OutputReader(prepared)
       const scans = await prepared.scan()
       const found: Findings[] = []
-      for (const [i, output] of outputs.entries()) found.push(await findingsOf(output, i, reader, scans[i], { pool, work: share, pause }))
+      for (const [i, output] of outputs.entries()) found.push(await findingsOf(output, i, reader, scans[i], { pool: attendedPool(pool, pause), work: share, pause }))
       if (op.keepRate && when === 'before') {
         const same = await repeats(prepared, reader, tensors, pause)
         found.forEach((findings, i) => (findings.repeats = same[i]!))

@@ -18,6 +18,19 @@ describe('batch_norm', () => {
     expect(Array.from(batchNorm.reference(p, read, 0, 2, 2))).toEqual([1 / Math.sqrt(6), 0.5])
   })
 
+  it('trains on images of a few elements, whose channels are read together, and on longer ones', () => {
+    for (const plane of [3, 200]) {
+      const [batch, channels] = [40, 2]
+      const p = batchNorm.params.parse({ batch, channels, height: 1, width: plane, training: true })
+      const read = generatedInputs(batchNorm, p, 'f32', 7)
+      const all = Array.from({ length: channels }, (_, channel) => Array.from({ length: batch }, (_, image) => Array.from(read(0, (image * channels + channel) * plane, plane))).flat())
+      const means = all.map((values) => values.reduce((a, b) => a + b, 0) / values.length)
+      const variances = all.map((values, channel) => values.reduce((sum, value) => sum + (value - means[channel]!) ** 2, 0) / values.length)
+      expect(Array.from(batchNorm.reference(p, read, 0, 2, 1))).toEqual(means)
+      batchNorm.reference(p, read, 0, 2, 2).forEach((rstd, channel) => expect(rstd).toBeCloseTo(1 / Math.sqrt(variances[channel]! + 1e-5), 12))
+    }
+  })
+
   it('infers with the statistics given', () => {
     const p = batchNorm.params.parse({ ...size, eps: 1 })
     expect(Array.from(batchNorm.reference(p, givenInputs(x, [2, 1], [0, 100], [1, 10], [3, 0]), 0, 8))).toEqual([0, 2, 100, 100, 4, 6, 100, 104])

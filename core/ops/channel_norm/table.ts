@@ -1,7 +1,7 @@
 import type { Params } from '../../case'
 import { flagAt, imageAt, numberAt, type AtenCall } from '../aten'
 import { EPS, withEps } from '../attributes'
-import { defineOp, oncePerRead, normalized } from '../define'
+import { defineOp, oncePerRead, normalized, runsOfRows, WORTH_A_READ } from '../define'
 import { images } from '../forms'
 import type { ReadInput } from '../types'
 
@@ -10,9 +10,31 @@ type BatchNormParams = { batch: number; channels: number; height: number; width:
 /** Elements that one channel's statistics are taken over. */
 const population = ({ batch, height, width }: BatchNormParams): number => batch * height * width
 
+/** Elements of an image up to which all its channels are read together. */
+const SHORT_IMAGE = 4 * WORTH_A_READ
+
+/** The statistics of all channels, of images that are read many at a time. */
+function statisticsOfAll(p: BatchNormParams, read: ReadInput): [mean: number, rstd: number][] {
+  const { batch, channels, height, width, eps } = p
+  const plane = height * width
+  return oncePerRead(read, `batch_norm ${batch} ${channels} ${height} ${width} ${eps}`, () => {
+    const summed = (term: (x: number, channel: number) => number) => {
+      const sums = new Float64Array(channels)
+      for (const [first, count] of runsOfRows(batch, channels * plane)) {
+        const x = read(0, first * channels * plane, count * channels * plane)
+        for (let at = 0; at < x.length; ) for (let channel = 0; channel < channels; channel++) for (let i = 0; i < plane; i++) sums[channel]! += term(x[at++]!, channel)
+      }
+      return sums
+    }
+    const means = summed((x) => x).map((sum) => sum / population(p))
+    return Array.from(summed((x, channel) => (x - means[channel]!) ** 2), (squares, channel) => [means[channel]!, 1 / Math.sqrt(squares / population(p) + eps)])
+  })
+}
+
 /** Mean and 1 / sqrt(biased variance + eps) of one channel over batch, height and width. */
 function statistics(p: BatchNormParams, read: ReadInput, channel: number): [mean: number, rstd: number] {
   const { batch, channels, height, width, eps } = p
+  if (channels * height * width <= SHORT_IMAGE) return statisticsOfAll(p, read)[channel]!
   return oncePerRead(read, `batch_norm ${batch} ${channels} ${height} ${width} ${eps} ${channel}`, () => {
     const plane = height * width
     const values = (image: number) => read(0, (image * channels + channel) * plane, plane)

@@ -35,6 +35,12 @@ describe('scatter_add', () => {
     expect(Array.from(scatterAdd.reference({ rows: 3, dim: 2, indices: 3 }, read, 0, 6))).toEqual([103, 204, 300, 400, 506, 608])
   })
 
+  it('gives the same of a row, whose sources are looked up, as of the table, for which all are read in order', () => {
+    const p = { rows: 3, dim: 40, indices: 1000 }
+    const read = generatedInputs(scatterAdd, p, 'f32', 9)
+    expect([0, 40, 80].flatMap((start) => Array.from(scatterAdd.reference(p, read, start, 40)))).toEqual(Array.from(scatterAdd.reference(p, read, 0, 120)))
+  })
+
   it('relates errors to the typical size of a sum where sums cancel', () => {
     const p = { rows: 1, dim: 1, indices: 17 }
     const read = generatedInputs(scatterAdd, p, 'f32', 20260101)

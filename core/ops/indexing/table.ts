@@ -1,6 +1,6 @@
 import { STORAGE_BYTES, storageOf } from '../../case'
 import { shapeAt } from '../aten'
-import { defineOp, oncePerRead, exact, accumulated } from '../define'
+import { defineOp, oncePerRead, exact, accumulated, runsOfRows, WORTH_A_READ } from '../define'
 import { table } from '../forms'
 import type { ReadInput } from '../types'
 
@@ -87,6 +87,23 @@ function places({ rows, indices }: ScatterParams, read: ReadInput): { first: Int
   })
 }
 
+/** Whether the sources of `count` elements of the output are so many that reading all sources in order takes less than reading these one by one. */
+const isSequential = ({ rows, dim }: ScatterParams, count: number): boolean => (count / dim / rows) * (WORTH_A_READ + dim) >= 1 + dim
+
+/** Adds to `out`, the rows from element `start` on, what belongs to them of all sources in order. */
+function addedInOrder({ dim, indices }: ScatterParams, read: ReadInput, start: number, out: Float64Array): Float64Array {
+  for (const [first, count] of runsOfRows(indices, dim)) {
+    const index = read(1, first, count)
+    const src = read(2, first * dim, count * dim)
+    for (let place = 0; place < count; place++) {
+      const at = index[place]! * dim - start
+      if (at < 0 || at >= out.length) continue
+      for (let i = 0; i < dim; i++) out[at + i]! += src[place * dim + i]!
+    }
+  }
+  return out
+}
+
 /**
  * out = x [rows, dim] with out[index[i]] += src[i] for every row of src [indices, dim], index [indices], i32, in range. The order of
  * additions is free. PyTorch: x.scatter_add(0, index[:, None].expand(-1, dim), src), the way gradients of embeddings and graph
@@ -111,8 +128,9 @@ export const scatterAdd = defineOp<ScatterParams>({
   referenceCost: ({ rows, dim, indices }) => 4 + 4 * (indices / rows) * (1 + 2 / dim),
   reference: (p, read, start, count) => {
     const { dim } = p
-    const { first, sources } = places(p, read)
     const out = Float64Array.from(read(0, start, count))
+    if (isSequential(p, count)) return addedInOrder(p, read, start, out)
+    const { first, sources } = places(p, read)
     for (let at = 0; at < count; at += dim) {
       const row = (start + at) / dim
       for (let place = first[row]!; place < first[row + 1]!; place++) {

@@ -1,5 +1,5 @@
 import { numberAt, shapeAt } from '../aten'
-import { defineOp, elementsOf, normalized, accumulated } from '../define'
+import { defineOp, elementsOf, normalized, accumulated, runsOfRows } from '../define'
 import { matrix, withNames, vector } from '../forms'
 import { logSumExp } from '../rows'
 
@@ -26,9 +26,10 @@ export const crossEntropy = defineOp<{ tokens: number; classes: number }>({
   referenceCost: ({ tokens, classes }) => 7 * tokens * classes,
   reference: ({ tokens, classes }, read) => {
     let total = 0
-    for (let token = 0; token < tokens; token++) {
-      const x = read(0, token * classes, classes)
-      total += logSumExp(x) - x[read(1, token, 1)[0]!]!
+    for (const [first, count] of runsOfRows(tokens, classes)) {
+      const x = read(0, first * classes, count * classes)
+      const target = read(1, first, count)
+      for (let i = 0; i < count; i++) total += logSumExp(x, i * classes, classes) - x[i * classes + target[i]!]!
     }
     return Float64Array.of(total / tokens)
   },
@@ -66,11 +67,11 @@ export const crossEntropyBackward = defineOp<{ tokens: number; classes: number }
   reference: ({ tokens, classes }, read, start, count) => {
     const scale = read(2, 0, 1)[0]! / tokens
     const target = read(1, start / classes, count / classes)
+    const x = read(0, start, count)
     const out = new Float64Array(count)
     for (let at = 0, token = 0; at < count; at += classes, token++) {
-      const x = read(0, start + at, classes)
-      const shift = logSumExp(x)
-      for (let i = 0; i < classes; i++) out[at + i] = Math.exp(x[i]! - shift) * scale
+      const shift = logSumExp(x, at, classes)
+      for (let i = at; i < at + classes; i++) out[i] = Math.exp(x[i]! - shift) * scale
       // 1 - softmax loses digits where softmax is near 1: added up from the other classes instead.
       let others = 0
       const hit = at + target[token]!
@@ -82,9 +83,6 @@ export const crossEntropyBackward = defineOp<{ tokens: number; classes: number }
   // As softmax, times a gradient of 1 to 2 a token.
   tolerance: ({ classes }, dtype) => normalized(dtype, classes, Math.min(1, 40 / classes)),
 })
-
-/** Elements read at a time, so that a long sum stays in the processor's cache. */
-const CHUNK = 16384
 
 /**
  * Mean squared error: mean of (x[i] - target[i])^2. PyTorch: F.mse_loss(x, target). Inputs: x [n], target [n]; output [1].
@@ -108,8 +106,7 @@ export const mseLoss = defineOp<{ n: number }>({
   referenceCost: ({ n }) => 3 * n,
   reference: ({ n }, read) => {
     let sum = 0
-    for (let from = 0; from < n; from += CHUNK) {
-      const count = Math.min(CHUNK, n - from)
+    for (const [from, count] of runsOfRows(n)) {
       const x = read(0, from, count)
       const target = read(1, from, count)
       for (let i = 0; i < count; i++) sum += (x[i]! - target[i]!) ** 2

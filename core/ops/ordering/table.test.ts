@@ -45,6 +45,19 @@ describe('topk', () => {
     expect(near(1, 77, -1, 2)).toEqual([1, 2, 3, 2])
   })
 
+  it('agrees with sort on long rows, of many equal values too', () => {
+    for (const [dtype, k] of [['f32', 300], ['f32', 1], ['bf16', 5000], ['f32', 29_000]] as const) {
+      const [cols, rows] = [30_000, 2]
+      const inputs = generatedInputs(topk, { rows, cols, k }, dtype, 3)
+      for (const output of [0, 1]) {
+        const sorted = Array.from(sort.reference({ rows, cols, descending: true }, inputs, 0, rows * cols, output))
+        expect(Array.from(topk.reference({ rows, cols, k }, inputs, 0, rows * k, output))).toEqual([...sorted.slice(0, k), ...sorted.slice(cols, cols + k)])
+      }
+    }
+    const few = givenInputs(Array.from({ length: 20_000 }, (_, i) => (i % 7 === 0 ? NaN : i % 3)))
+    expect(Array.from(topk.reference({ rows: 1, cols: 20_000, k: 4 }, few, 0, 4, 1))).toEqual([0, 7, 14, 21])
+  })
+
   it('refuses more than a row has', () => expect(topk.params.safeParse({ rows: 1, cols: 3 }).error!.issues[0]!.message).toBe('k (8) must not exceed cols (3)'))
 })
 

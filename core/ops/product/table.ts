@@ -1,6 +1,6 @@
 import type { Params } from '../../case'
 import { isTensor, shapeAt, type AtenCall, type AtenTensor } from '../aten'
-import { defineOp, divisorUpTo, accumulated } from '../define'
+import { defineOp, divisorUpTo, accumulated, runsOfRows } from '../define'
 import { gemm, vector, type SizeForm } from '../forms'
 import type { InputValues, MatrixProduct, ReadInput } from '../types'
 
@@ -55,9 +55,6 @@ function productOf({ args }: AtenCall, at: number): Params | undefined {
   return { m, n, k, ...(batch > 1 ? { batch } : {}), ...(byColumns(a) ? { transA: true } : {}), ...(byColumns(b) ? { transB: true } : {}) }
 }
 
-/** Elements read at a time, so that a long product stays in the processor's cache. */
-const CHUNK = 16384
-
 /**
  * Inner product of two vectors: sum of a[i] * b[i]. PyTorch: torch.dot(a, b). Inputs: a [n], b [n]; output [1].
  * dims: [n]. Two operations per element; accumulated in f32.
@@ -80,8 +77,7 @@ export const dot = defineOp<{ n: number }>({
   referenceCost: ({ n }) => 2 * n,
   reference: ({ n }, read) => {
     let sum = 0
-    for (let from = 0; from < n; from += CHUNK) {
-      const count = Math.min(CHUNK, n - from)
+    for (const [from, count] of runsOfRows(n)) {
       const a = read(0, from, count)
       const b = read(1, from, count)
       for (let i = 0; i < count; i++) sum += a[i]! * b[i]!

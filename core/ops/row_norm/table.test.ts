@@ -81,3 +81,14 @@ describe('rms_norm_backward', () => {
     }
   })
 })
+
+describe('gradients of weights', () => {
+  it('are the same of a few columns, which are read row by row, as of all', () => {
+    const p = { tokens: 300, dim: 100 }
+    for (const [op, output] of [[layerNormBackward, 1], [layerNormBackward, 2], [rmsNormBackward, 1]] as const) {
+      const read = generatedInputs(op, p, 'f32', 8)
+      const whole = op.reference(p, read, 0, 100, output)
+      expect(Array.from([0, 20, 40, 60, 80].flatMap((start) => Array.from(op.reference(p, read, start, 20, output))))).toEqual(Array.from(whole))
+    }
+  })
+})

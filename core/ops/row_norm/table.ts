@@ -1,9 +1,9 @@
 import { numberAt, tokensOf } from '../aten'
 import { EPS, withEps } from '../attributes'
-import { defineOp, divisorUpTo, normalized, accumulated } from '../define'
+import { defineOp, divisorUpTo, normalized, accumulated, runsOfRows, WORTH_A_READ } from '../define'
 import { matrix, withNames } from '../forms'
 import { rowOp } from '../rows'
-import type { ReadInput } from '../types'
+import type { InputValues, ReadInput } from '../types'
 
 /**
  * For every token t of x [tokens, dim]: out = (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the
@@ -80,39 +80,55 @@ function inputGradient({ dim }: NormParams, read: ReadInput, start: number, coun
   const weight = read(2, 0, dim)
   const means = read(3, start / dim, count / dim)
   const rstds = read(4, start / dim, count / dim)
+  const grad = read(0, start, count)
+  const x = read(1, start, count)
   const dx = new Float64Array(count)
   for (let at = 0, token = 0; at < count; at += dim, token++) {
-    const grad = read(0, start + at, dim)
-    const x = read(1, start + at, dim)
     const mean = means[token]!
     const rstd = rstds[token]!
     let sum = 0
     let dot = 0
     for (let i = 0; i < dim; i++) {
-      const g = grad[i]! * weight[i]!
+      const g = grad[at + i]! * weight[i]!
       sum += g
-      dot += g * (x[i]! - mean) * rstd
+      dot += g * (x[at + i]! - mean) * rstd
     }
-    for (let i = 0; i < dim; i++) dx[at + i] = rstd * (grad[i]! * weight[i]! - sum / dim - (x[i]! - mean) * rstd * (dot / dim))
+    for (let i = 0; i < dim; i++) dx[at + i] = rstd * (grad[at + i]! * weight[i]! - sum / dim - (x[at + i]! - mean) * rstd * (dot / dim))
   }
   return dx
 }
 
-function parameterGradient({ tokens, dim }: NormParams, read: ReadInput, start: number, count: number, ofWeight: boolean): Float64Array {
+/**
+ * Sums over all tokens of `inputs` [tokens, dim], of columns `start .. start + count`: `add` gets a token and what was read, in which its columns begin at `at`.
+ * Rows that are not much longer than the columns are read whole, many at a time.
+ */
+function overTokens({ tokens, dim }: NormParams, read: ReadInput, inputs: number, start: number, count: number, add: (token: number, parts: readonly InputValues[], at: number) => void): void {
+  const numbers = Array.from({ length: inputs }, (_, i) => i)
+  if (dim - count > WORTH_A_READ) {
+    for (let token = 0; token < tokens; token++) add(token, numbers.map((i) => read(i, token * dim + start, count)), 0)
+    return
+  }
+  for (const [first, some] of runsOfRows(tokens, dim)) {
+    const parts = numbers.map((i) => read(i, first * dim, some * dim))
+    for (let t = 0; t < some; t++) add(first + t, parts, t * dim + start)
+  }
+}
+
+function parameterGradient(p: NormParams, read: ReadInput, start: number, count: number, ofWeight: boolean): Float64Array {
   const out = new Float64Array(count)
-  const means = ofWeight ? read(3, 0, tokens) : undefined
-  const rstds = ofWeight ? read(4, 0, tokens) : undefined
-  for (let token = 0; token < tokens; token++) {
-    const grad = read(0, token * dim + start, count)
-    if (!means || !rstds) {
-      for (let i = 0; i < count; i++) out[i]! += grad[i]!
-      continue
-    }
-    const x = read(1, token * dim + start, count)
+  if (!ofWeight) {
+    overTokens(p, read, 1, start, count, (_token, [grad], at) => {
+      for (let i = 0; i < count; i++) out[i]! += grad![at + i]!
+    })
+    return out
+  }
+  const means = read(3, 0, p.tokens)
+  const rstds = read(4, 0, p.tokens)
+  overTokens(p, read, 2, start, count, (token, [grad, x], at) => {
     const mean = means[token]!
     const rstd = rstds[token]!
-    for (let i = 0; i < count; i++) out[i]! += grad[i]! * (x[i]! - mean) * rstd
-  }
+    for (let i = 0; i < count; i++) out[i]! += grad![at + i]! * (x![at + i]! - mean) * rstd
+  })
   return out
 }
 
@@ -168,26 +184,26 @@ export const rmsNormBackward = defineOp<{ tokens: number; dim: number }>({
   flops: ({ tokens, dim }) => 9 * tokens * dim,
   granule: ({ dim }, output) => (output === 0 ? dim : divisorUpTo(dim, 64)),
   referenceCost: ({ tokens }, output) => (output === 0 ? 8 : 3 * tokens),
-  reference: ({ tokens, dim }, read, start, count, output) => {
+  reference: (p, read, start, count, output) => {
+    const { tokens, dim } = p
     const out = new Float64Array(count)
     if (output === 1) {
       const rstds = read(3, 0, tokens)
-      for (let token = 0; token < tokens; token++) {
-        const grad = read(0, token * dim + start, count)
-        const x = read(1, token * dim + start, count)
-        for (let i = 0; i < count; i++) out[i]! += grad[i]! * x[i]! * rstds[token]!
-      }
+      overTokens(p, read, 2, start, count, (token, [grad, x], at) => {
+        const rstd = rstds[token]!
+        for (let i = 0; i < count; i++) out[i]! += grad![at + i]! * x![at + i]! * rstd
+      })
       return out
     }
     const weight = read(2, 0, dim)
     const rstds = read(3, start / dim, count / dim)
+    const grad = read(0, start, count)
+    const x = read(1, start, count)
     for (let at = 0, token = 0; at < count; at += dim, token++) {
-      const grad = read(0, start + at, dim)
-      const x = read(1, start + at, dim)
       const rstd = rstds[token]!
       let dot = 0
-      for (let i = 0; i < dim; i++) dot += grad[i]! * weight[i]! * x[i]! * rstd
-      for (let i = 0; i < dim; i++) out[at + i] = rstd * (grad[i]! * weight[i]! - x[i]! * rstd * (dot / dim))
+      for (let i = 0; i < dim; i++) dot += grad[at + i]! * weight[i]! * x[at + i]! * rstd
+      for (let i = 0; i < dim; i++) out[at + i] = rstd * (grad[at + i]! * weight[i]! - x[at + i]! * rstd * (dot / dim))
     }
     return out
   },
