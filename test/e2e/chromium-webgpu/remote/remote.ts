@@ -15,11 +15,11 @@ const prepared = (id: number) => {
 
 let nextRead = 1
 
-/** Posts elements to the page's server: in a reply they would be text. */
+/** Posts elements to the page's server: in a reply they would be text, and so they would be in what the browser tells of a request whose body is no blob. */
 async function post(values: Values): Promise<{ posted: string; whole: boolean }> {
   const posted = `/read/${nextRead++}`
   const whole = !(values instanceof Float32Array)
-  await fetch(posted, { method: 'POST', body: whole ? Int32Array.from(values) : (values as Float32Array<ArrayBuffer>) })
+  await fetch(posted, { method: 'POST', body: new Blob([whole ? Int32Array.from(values) : (values as Float32Array<ArrayBuffer>)]) })
   return { posted, whole }
 }
 
