@@ -109,6 +109,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 1, n: 4197, k: 21 },
   // Few steps and more outputs than a thread each takes; blocks of outputs that share a workgroup.
   { m: 1031, n: 1025, k: 4, transA: true }, { m: 4250, n: 8, k: 65, transB: true },
+  // Rows of both operands that are added up, of whole vectors and not; odd rows of a few dozen steps.
+  { m: 16, n: 12, k: 2101, transA: true }, { m: 17, n: 30, k: 705, batch: 2, transA: true }, { m: 137, n: 301, k: 33, transA: true, transB: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -160,6 +162,7 @@ const NARROW_PLANES: readonly Params[] = [
   { batch: 3, channels: 3, filters: 5, height: 131, width: 15, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
   { channels: 17, filters: 33, height: 203, width: 3, kernelHeight: 2, kernelWidth: 2, dilation: 2 },
   { batch: 5, channels: 33, filters: 29, height: 1, width: 17 },
+  { batch: 3, channels: 101, filters: 6, height: 9, width: 17, kernelHeight: 1, kernelWidth: 1 },
   { batch: 3, channels: 71, filters: 37, height: 2, width: 33, kernelHeight: 2, kernelWidth: 2, stride: 2, paddingHeight: 1, paddingWidth: 1 },
   { channels: 12, filters: 12, groups: 12, height: 2, width: 9, kernelHeight: 1, kernelWidth: 3, stride: 2 },
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },

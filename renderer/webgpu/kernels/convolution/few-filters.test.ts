@@ -8,7 +8,7 @@ describe('convolutions of few filters', () => {
     const random = createRandom(9)
     const upTo = (most: number) => Math.ceil(most ** random())
     for (let i = 0; i < 5000; i++) {
-      const [groups, filters, positions, channels, taps] = [upTo(8), upTo(15), upTo(3_000_000), upTo(2000), upTo(343)] as const
+      const [groups, filters, positions, channels, taps] = [upTo(8), upTo(24), upTo(3_000_000), upTo(2000), upTo(343)] as const
       const plan = planFewFilters(groups, filters, positions, channels, taps)
       if (!plan) continue
       const name = `${groups} ${filters} ${positions} ${channels} ${taps}`
@@ -23,12 +23,15 @@ describe('convolutions of few filters', () => {
     expect(planFewFilters(1, 3, 400_000, 2, 49)).toMatchObject({ wide: 256, across: 4, shares: 1, together: 2 })
     expect(planFewFilters(64, 1, 32 * 3136, 1, 9)).toMatchObject({ wide: 256, across: 4, shares: 1, together: 1 })
     // Few positions, filters beyond what a thread has, and short sums.
-    expect([planFewFilters(1, 4, 8000, 200, 9), planFewFilters(1, 17, 100_000, 200, 9), planFewFilters(1, 4, 100_000, 3, 1), planFewFilters(1, 8, 100_000, 4, 4)]).toEqual([undefined, undefined, undefined, undefined])
+    expect([planFewFilters(1, 4, 8000, 200, 9), planFewFilters(1, 25, 100_000, 200, 9), planFewFilters(1, 4, 100_000, 3, 1), planFewFilters(1, 8, 100_000, 4, 4)]).toEqual([undefined, undefined, undefined, undefined])
     expect([planFewFilters(1, 6, 806_400, 3, 9), planFewFilters(1, 16, 32_000, 250, 2)]).toMatchObject([{ wide: 256, across: 2 }, { wide: 64, across: 2, shares: 4 }])
   })
   it('read each element of x once for all filters, in one step', () => {
     const { steps } = KERNELS.get('conv1d')!.build({ dtype: 'f32', dims: [7, 199, 13, 1, 2, 1, 1, 1, 0, 1, 1, 1, 0, 1, 15_923, 2, 0, 7961], scalars: [] })
     expect(steps.map(({ groups }) => groups)).toEqual([218])
+    // Of one tap, up to six filters of many channels are a product of few rows with each image.
+    const oneTap = (filters: number) => KERNELS.get('conv1d')!.build({ dtype: 'f32', dims: [30, 257, filters, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 4096, 1, 0, 4096], scalars: [] }).steps[0]!.wgsl.includes('own_5')
+    expect([6, 7].map(oneTap)).toEqual([true, false])
     // Four channels at two positions.
     expect(steps[0]!.wgsl.split('f32(x[').length - 1).toBe(8)
   })

@@ -4,7 +4,7 @@ import { columnsText } from './columns'
 import type { FewTermsShape } from './few-terms'
 
 /** Filters of a group whose sums a thread has at its positions. */
-const MOST_FILTERS = 16
+const MOST_FILTERS = 24
 /** Terms from which on reading their weights ahead pays, for a vector of filters and for several; and those of a short sum. */
 const LEAST_TERMS = { one: 4, several: 24 }
 const SHORT_TERMS = 64
@@ -14,8 +14,9 @@ const ACROSS = { one: [4, 2], several: [2] }
 const WIDTHS = [256, 128, 64]
 /** Workgroups that leave no multiprocessor idle. */
 const ENOUGH_GROUPS = 200
-/** Vectors of weights in workgroup memory, and elements of a thread that are on their way together. */
+/** Vectors of weights in workgroup memory, vectors of weights or shared sums in the 16 KiB that every adapter has, and elements of a thread that are on their way together. */
 const MEMORY = 768
+const MOST_MEMORY = 1024
 const TOGETHER = 8
 const CHANNELS = 4
 /** Batches of channels between which taps change, so that what neighbouring taps meet is still in the first cache. */
@@ -58,7 +59,7 @@ export function planFewFilters(groups: number, filters: number, positions: numbe
     const chunk = Math.min(channels, most > step ? Math.floor(most / step) * step : most)
     return { wide, across, shares, by, chunk, memory: vectors * Math.max(chunk * taps, shares > 1 ? THREADS : 0), together, workgroups: Math.ceil(positions / (wide * across)) }
   })
-  return plans.find(({ workgroups }) => groups * workgroups >= ENOUGH_GROUPS)
+  return plans.find(({ workgroups, memory }) => memory <= MOST_MEMORY && groups * workgroups >= ENOUGH_GROUPS)
 }
 
 /**

@@ -44,7 +44,7 @@ export const gatherImage = (constants: string, folded: boolean, paddings: readon
   return select(0.0, f32(b[select(0u, place.x, inside)]), inside);
 }
 `,
-  stage: (tile: Tile) => {
+  stage: (tile: Tile, isSpread: boolean) => {
     const { beside, below, rounds } = gatherPlan(tile)
     const rows = Array.from({ length: rounds }, (_, t) => t)
     const isWhole = tile.depth % below === 0
@@ -57,6 +57,7 @@ ${rows.map((t) => `  var gathered_${t}: vec4<f32>;`).join('\n')}
       load: rows.map((t) => `      { let row = at + gather_row + ${t * below}u; let met = term(row); let live = row < k; gathered_${t} = vec4<f32>(${COLUMNS.map((j) => `gathered(origin_${j} + met, live)`).join(', ')}); }`).join('\n'),
       store: rows.map((t) => {
         const last = !isWhole && t === rows.length - 1 ? `if (gather_row + ${t * below}u < ${tile.depth}u) ` : ''
+        if (isSpread) return `      ${last}{ tile_b[gather_row + ${t * below}u][gather_column] = gathered_${t}; }`
         return `      ${last}{ ${COLUMNS.map((j) => `tile_b[gather_row + ${t * below}u][gather_column / 4u + ${(j * beside) / 4}u][gather_column % 4u] = gathered_${t}[${j}];`).join(' ')} }`
       }).join('\n'),
     }

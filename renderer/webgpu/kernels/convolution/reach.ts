@@ -4,7 +4,7 @@ import { dimOf, type KernelShape, type Program } from '../types'
 /** Extents of an axis in the op's dims begin here, four of each: input, kernel, padding, output. */
 export const AXES_AT = [6, 10, 14]
 /** Multiply-adds with padding that take longer than copying the other weights, and how many of the taps must be left out. */
-const LEAST_SAVED = 2 ** 23
+const LEAST_SAVED = 2 ** 20
 const LEAST_LEFT_OUT = 1 / 3
 
 /** The taps along an axis outside of which none meets an element for any output; at least one, and none before whose place padding would be negative. */

@@ -1,7 +1,9 @@
 import { step, widthFor } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
-import { joinedParts, matmulText } from '../matmul/kernel'
-import { chunkOf, partsOf, partsOfProduct, tilesFor, usedOf } from '../matmul/tiles'
+import { acrossProduct } from '../matmul/across'
+import { joinedParts } from '../matmul/joined'
+import { matmulText } from '../matmul/kernel'
+import { chunkOf, partsOfProduct, threadsOf, tilesFor, usedOf } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan, FILTERS } from './direct'
 import { fewFilters, planFewFilters } from './few-filters'
@@ -61,6 +63,12 @@ const FEW_TILES = 64
 const LITTLE = 2 ** 24
 /** Of the multiply-adds of tiles: where fewer are of outputs and terms, or rows are no whole vectors, threads of short sums take less. */
 const MOST_USED = 0.8
+/** Filters of one tap up to which each image is a product of few rows. */
+const FEWEST_FILTERS = 6
+/** Rows of a tile up to which its columns are spread out where rows of outputs are no whole vectors; of more rows wherever a multiprocessor has one workgroup or these are small: spread columns take more registers. */
+const FEW_ROWS = 64
+const FEW_THREADS = 160
+const FEW_WORKGROUPS = 264
 /** Tiles of a matrix that leave much of a device idle. */
 const FEW_OF_MATRIX = 132
 
@@ -76,21 +84,24 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
   // Each image is the matrix itself where a filter is one element that meets every element of x.
   const isMatrix = !folded && taps === 1 && dimOf(shape, 4) === 1 && AXES_AT.every((at) => dimOf(shape, at + 2) === 0 && dimOf(shape, at) === dimOf(shape, at + 3))
-  const { tile, tilesM, tilesN } = tilesFor(products, m, n, !isMatrix)
+  const { tile, tilesM, tilesN } = tilesFor(products, m, n, k, !isMatrix)
   const tiles = products * tilesM * tilesN
   // Padding of the whole shape, which may be behind the last element alone.
   const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
+  const across = isMatrix && groups === 1 && m <= FEWEST_FILTERS ? acrossProduct({ ...shape, dims: [batch, m, n, k, 0, 0] }, { left: 1, right: 0, shared: true }) : undefined
+  if (across) return across
   const fewOf = planFewFilters(groups, m, batch * outputs, channels / groups, taps)
   if (fewOf) return fewFilters(dtype, fewOf, m, constants(shape), { groups, paddings })
   if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
     return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
-  // Few taps leave a part few steps.
-  const parts = whole ? Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k))) : partsOf(tiles, k)
+  const parts = Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k)))
   const few = isMatrix && tiles >= FEW_OF_MATRIX ? undefined : planFewTerms(groups, m, batch * outputs, k)
   if (few && (isMatrix || outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
   const split = parts > 1
+  const widthOut = split ? widthFor(n) : folded ? 1 : widthFor(outputs)
+  const spread = isMatrix ? widthOut === 1 : tile.rows <= FEW_ROWS ? widthOut === 1 : threadsOf(tile).threads <= FEW_THREADS || parts * tiles <= FEW_WORKGROUPS
   const wgsl = matmulText({
-    dtype, transA: false, transB: false, widthA: widthFor(k), widthB: isMatrix ? widthFor(n) : 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
+    dtype, transA: false, transB: false, widthA: widthFor(k), widthB: isMatrix ? widthFor(n) : 1, widthOut: spread ? 1 : widthOut, spread, tile, split,
     baseA: `product % ${groups}u * m * k`,
     ...(isMatrix ? {} : { gather: gatherImage(constants(shape), folded, paddings) }),
     ...(folded && !split ? { place: PLACE_FOLDED } : {}),

@@ -1,9 +1,8 @@
 import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
-import { FOLDS } from '../reduction/fold'
-import { FoldSteps } from '../reduction/steps'
 import { dimOf, type KernelShape, type Program } from '../types'
 import { evenly } from './evenly'
+import { joinedParts } from './joined'
 
 /** Rows or columns of a product up to which tiles would stand nearly empty, and steps of k from which on threads share them. */
 const FEW = 16
@@ -58,21 +57,25 @@ export function planAcross([batch, m, n, k, transA, transB]: readonly [number, n
   return { right, wide, high, beside: Math.ceil(vectors / wide), count, size, parts: Math.ceil(k / chunk), chunk }
 }
 
+/** The operands, where they are not the first and the second input: `shared` says that all products have the same left one. */
+export interface Operands {
+  left: number
+  right: number
+  shared: boolean
+}
+
 /** A product of few rows or columns: neighbouring threads have neighbouring columns of the long operand, and rows of threads share k. */
-export function acrossProduct(shape: KernelShape): Program | undefined {
+export function acrossProduct(shape: KernelShape, { left, right, shared }: Operands = { left: 0, right: 1, shared: false }): Program | undefined {
   const dims = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
   const plan = planAcross(dims, shape.threads)
   if (!plan) return undefined
   const [batch, m, n, k] = dims
   const { parts, beside, count, chunk } = plan
-  const first = step(text(shape, dims, plan), [{ input: plan.right ? 0 : 1 }, { input: plan.right ? 1 : 0 }, parts > 1 ? { scratch: 0 } : 'output'], [m, n, k, chunk, beside, count, parts, batch], batch * parts * beside * count)
-  if (parts === 1) return { scratchBytes: [], steps: [first] }
-  const sum = new FoldSteps(shape, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
-  sum.columns({ from: { scratch: 0 }, type: 'f32' }, batch, parts, m * n, true)
-  return { scratchBytes: [4 * batch * m * n * parts, ...sum.scratchBytes], steps: [first, ...sum.steps] }
+  const first = step(text(shape, dims, plan, shared), [{ input: plan.right ? left : right }, { input: plan.right ? right : left }, parts > 1 ? { scratch: 0 } : 'output'], [m, n, k, chunk, beside, count, parts, batch], batch * parts * beside * count)
+  return parts === 1 ? { scratchBytes: [], steps: [first] } : joinedParts(first, shape, batch, m * n, parts)
 }
 
-function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, size, parts }: AcrossPlan): string {
+function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, size, parts }: AcrossPlan, shared: boolean): string {
   const dtype = given === 'f16' ? 'f16' : 'f32'
   const width = widthFor(right ? n : m)
   const [single, type, vector] = [storage(dtype, 1), storage(dtype, width), working(width)]
@@ -80,8 +83,9 @@ function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonl
   const out = storage(result, right ? width : 1)
   const shorts = Array.from({ length: size }, (_, i) => i)
   const loads = Array.from({ length: size <= 2 ? 8 : 4 }, (_, u) => u)
+  const ofShort = shared ? '0u' : 'product'
   const shortAt = (i: number, l: string) =>
-    right ? (transA === 1 ? `(product * k + ${l}) * m + own_${i}` : `(product * m + own_${i}) * k + ${l}`) : transB === 1 ? `(product * n + own_${i}) * k + ${l}` : `(product * k + ${l}) * n + own_${i}`
+    right ? (transA === 1 ? `(${ofShort} * k + ${l}) * m + own_${i}` : `(${ofShort} * m + own_${i}) * k + ${l}`) : transB === 1 ? `(product * n + own_${i}) * k + ${l}` : `(product * k + ${l}) * n + own_${i}`
   const written = (i: number, sum: string) => {
     const at = right ? `(base + own_${i}) * vectors + column` : `(base + column * ${width}u) * n + own_${i}`
     if (right || width === 1) return `out[${at}] = ${out}(${sum});`

@@ -27,5 +27,15 @@ describe('products of few steps', () => {
     // Of more steps, also where rows are whole vectors but few.
     expect([groups(17, 32_769, 9), groups(17, 32_768, 9), groups(2048, 4096, 9)]).toEqual([[33 * 17], [32 * 17], [32 * 16]])
     expect(groups(359, 219, 5)).toEqual([Math.ceil((359 * 219) / 256)])
+    // Fewer multiply-adds, but many outputs.
+    expect(groups(3915, 333, 1)).toEqual([979])
+  })
+})
+
+describe('products of few outputs and some steps', () => {
+  it('are shared by threads, but many products, or few steps of many outputs, are not', () => {
+    const groups = (...dims: number[]) => build(dims).steps.map((one) => one.groups)
+    expect([groups(9, 5, 5, 128, 1, 0), groups(1, 8, 1000, 150, 0, 1)]).toEqual([[45], [250]])
+    expect([groups(5000, 1, 1, 100, 0, 0), groups(1, 16, 1000, 65, 0, 1)]).toEqual([[Math.ceil(5000 / 256)], [Math.ceil(16_000 / 256)]])
   })
 })

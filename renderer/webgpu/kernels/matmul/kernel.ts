@@ -1,8 +1,8 @@
 import { step, widthFor, entry, header, storage, working, type Width } from '../../wgsl/header'
-import { FOLDS } from '../reduction/fold'
-import { FoldSteps } from '../reduction/steps'
-import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { dimOf, type Kernel } from '../types'
+import { outerProduct } from './outer'
 import { acrossProduct } from './across'
+import { joinedParts } from './joined'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
 import { blocksOf, chunkOf, partsOfProduct, threadsOf, tilesFor, type Tile } from './tiles'
@@ -12,9 +12,9 @@ const kernel: Kernel = {
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
-    const thin = acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
+    const thin = outerProduct(shape) ?? acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
-    const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+    const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k)
     const chunk = chunkOf(k, partsOfProduct(batch * tilesM * tilesN, k))
     const parts = Math.ceil(k / chunk)
     const wgsl = matmulText({
@@ -24,6 +24,7 @@ const kernel: Kernel = {
       widthA: widthFor(transA ? m : k),
       widthB: widthFor(transB ? k : n),
       widthOut: widthFor(n),
+      spread: widthFor(n) === 1,
       tile,
       split: parts > 1,
     })
@@ -33,10 +34,10 @@ const kernel: Kernel = {
 }
 export default kernel
 
-/** WGSL that brings a part of B into `tile_b[k][column / 4][column % 4]`: functions, and statements of a thread before the loop and for the steps from `at` on, first to read and then to store. */
+/** WGSL that brings a part of B into `tile_b[k][column / 4][column % 4]`, or `tile_b[k][column % q][column / q]` with a quarter q of the columns where these are spread out: functions, and statements of a thread before the loop and for the steps from `at` on, first to read and then to store. */
 export interface Gather {
   functions: string
-  stage(tile: Tile): { before: string; load: string; store: string }
+  stage(tile: Tile, isSpread: boolean): { before: string; load: string; store: string }
 }
 
 /** Everything the text of a matmul kernel depends on. */
@@ -54,25 +55,22 @@ export interface Variant {
   /** WGSL of a function place(product, row, column) where results are no matrix either; then widthOut is 1. */
   place?: string
   tile: Tile
+  /**
+   * A thread's four columns are a quarter of the tile's apart, so that neighbours write neighbouring elements where rows are no whole vectors; then widthOut is 1.
+   * Four columns beside each other write every fourth element at a time.
+   */
+  spread?: boolean
   /** Each product in several parts along k, which lie behind each other in f32: dim(6) parts of dim(7) steps, a multiple of every depth. */
   split?: boolean
-}
-
-/** Adds up the parts of `outputs` sums of each product that `first` writes to scratch 0; into scratch 1 as f32 where the target is that. */
-export function joinedParts(first: Step, shape: KernelShape, products: number, outputs: number, parts: number, target: 'output' | { scratch: 1 } = 'output'): Program {
-  const own = target === 'output'
-  const sum = new FoldSteps(shape, FOLDS['sum']!, own && shape.dtype === 'f16' ? 'f16' : 'f32', parts, target, own ? 1 : 2)
-  sum.columns({ from: { scratch: 0 }, type: 'f32' }, products, parts, outputs, true)
-  return { scratchBytes: [4 * products * parts * outputs, ...(own ? [] : [4 * products * outputs]), ...sum.scratchBytes], steps: [first, ...sum.steps] }
 }
 
 const SIDE = [0, 1, 2, 3]
 
 /**
- * Four consecutive elements of row `row` from column `col` on; 0 outside the matrix.
- * A vector load needs the row length to be a multiple of four.
+ * Four elements of row `row` from column `col` on, `apart` from each other; 0 outside the matrix.
+ * A vector load needs neighbours, and the row length to be a multiple of four.
  */
-const loader = (name: string, width: Width) =>
+const loader = (name: string, width: Width, apart = 1) =>
   width === 4
     ? `fn load_${name}(base: u32, row: u32, col: u32, rows: u32, cols: u32) -> vec4<f32> {
   if (row >= rows || col >= cols) { return vec4<f32>(0.0); }
@@ -82,20 +80,20 @@ const loader = (name: string, width: Width) =>
   var v = vec4<f32>(0.0);
   if (row >= rows) { return v; }
   let at = base + row * cols + col;
-${SIDE.map((j) => `  if (col + ${j}u < cols) { v[${j}] = f32(${name}[at + ${j}u]); }`).join('\n')}
+${SIDE.map((j) => `  if (col + ${j * apart}u < cols) { v[${j}] = f32(${name}[at + ${j * apart}u]); }`).join('\n')}
   return v;
 }`
 
 /**
  * A tile of A or B is fetched as blocks of 4x4. `alongK` says that the matrix is stored with k running fastest; then a block is turned
  * over on its way into workgroup memory, where both tiles lie as [k][row or column]. `block` is the number of the block, `r` the prefix of
- * the registers that hold it.
+ * the registers that hold it. The four rows or columns of a block are neighbours, or as many apart from each other as there are blocks side by side.
  */
-function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, block: string, r: string): { load: string; store: string } {
+function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, block: string, r: string, isSpread = false): { load: string; store: string } {
   const [k4, s4] = alongK ? [`${block} % ${depth / 4}u`, `${block} / ${depth / 4}u`] : [`${block} / ${size / 4}u`, `${block} % ${size / 4}u`]
   const [extent, first] = name === 'a' ? ['m', 'first_row'] : ['n', 'first_column']
-  const side = `${first} + (${s4}) * 4u`
-  const load = SIDE.map((j) => `${r}${j} = load_${name}(base_${name}, ${alongK ? `${side} + ${j}u, at + (${k4}) * 4u, ${extent}, k` : `at + (${k4}) * 4u + ${j}u, ${side}, k, ${extent}`});`).join(' ')
+  const side = isSpread ? `${first} + (${s4})` : `${first} + (${s4}) * 4u`
+  const load = SIDE.map((j) => `${r}${j} = load_${name}(base_${name}, ${alongK ? `${side} + ${isSpread ? (j * size) / 4 : j}u, at + (${k4}) * 4u, ${extent}, k` : `at + (${k4}) * 4u + ${j}u, ${side}, k, ${extent}`});`).join(' ')
   const columns = ['x', 'y', 'z', 'w'].map((c) => `vec4<f32>(${r}0.${c}, ${r}1.${c}, ${r}2.${c}, ${r}3.${c})`)
   const store = SIDE.map((j) => `tile_${name}[(${k4}) * 4u + ${j}u][${s4}] = ${alongK ? columns[j]! : `${r}${j}`};`).join(' ')
   return { load, store }
@@ -105,7 +103,7 @@ function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, bl
 const ROUNDS = ['r', 's', 't', 'u']
 
 /** Every thread's share of the tiles of A and, unless it is gathered, of B. */
-function fetched({ tile, transA, transB, gather }: Variant, threads: number): { rounds: string[]; shares(what: 'load' | 'store'): string } {
+function fetched({ tile, transA, transB, gather, spread = false }: Variant, threads: number): { rounds: string[]; shares(what: 'load' | 'store'): string } {
   const { rows, columns, depth } = tile
   const { ofA, firstB, ofB, rounds: most } = blocksOf(tile)
   const blocks = gather ? ofA : firstB + ofB
@@ -114,7 +112,7 @@ function fetched({ tile, transA, transB, gather }: Variant, threads: number): { 
     rounds.map((r, i) => {
       const block = i === 0 ? 'lane' : `(lane + ${i * threads}u)`
       const a = () => fetch('a', rows, depth, !transA, block, r)[what]
-      const b = () => fetch('b', columns, depth, transB, `(${block} - ${firstB}u)`, r)[what]
+      const b = () => fetch('b', columns, depth, transB, `(${block} - ${firstB}u)`, r, spread)[what]
       const last = (i + 1) * threads > blocks ? `if (${block} < ${blocks}u) ` : ''
       if ((i + 1) * threads <= ofA || gather) return `      ${last}{ ${a()} }`
       if (i * threads >= firstB) return `      ${last}{ ${b()} }`
@@ -135,7 +133,9 @@ export function matmulText(v: Variant): string {
   const [down, across] = [blocks.down, blocks.across].map((count) => Array.from({ length: count }, (_, i) => i)) as [number[], number[]]
   const bindings = [{ name: 'a', type: storage(v.dtype, v.widthA) }, { name: 'b', type: storage(v.dtype, v.widthB) }, { name: 'out', type: storage(result, v.widthOut), write: true }]
   const { rounds, shares } = fetched(v, threads)
-  const gathered = v.gather?.stage(v.tile)
+  const { spread = false } = v
+  const gathered = v.gather?.stage(v.tile, spread)
+  const apart = spread ? columns / 4 : 1
   const each = (text: (r: number, i: number, c: number) => string) => down.flatMap((r) => SIDE.flatMap((i) => across.map((c) => text(r, i, c)))).join('\n')
   const multiply = Array.from({ length: depth }, (_, l) => `      {
 ${down.map((r) => `        let a${r} = tile_a[${l}u][y + ${r * high}u];`).join('\n')}
@@ -143,13 +143,13 @@ ${across.map((c) => `        let b${c} = tile_b[${l}u][x + ${c * wide}u];`).join
 ${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b${c}, sum_${r}_${i}_${c});`)}
       }`).join('\n')
   const write = (r: number, i: number, c: number) => {
-    const at = `first_row + ${r * 4 * high + i}u + y * 4u, first_column + ${c * 4 * wide}u + x * 4u`
+    const at = `first_row + ${r * 4 * high + i}u + y * 4u, first_column + ${spread ? `${c * wide}u + x` : `${c * 4 * wide}u + x * 4u`}`
     return `  store(base_out, ${at}, m, n, sum_${r}_${i}_${c});`
   }
   const store =
     v.widthOut === 4
       ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(result, 4)}(value); }`
-      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[${v.place ? `place(base, row, col + ${j}u)` : `base + row * cols + col + ${j}u`}] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
+      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j * apart}u < cols) { out[${v.place ? `place(base, row, col + ${j * apart}u)` : `base + row * cols + col + ${j * apart}u`}] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
   const array = (size: number) => `array<array<${working(4)}, ${size / 4}>, ${depth}>`
   const loop = `  loop {
     if (at < end) {
@@ -168,7 +168,7 @@ ${shares('store')}${gathered ? `\n${gathered.store}` : ''}
 var<workgroup> tile_a: ${array(rows)};
 var<workgroup> tile_b: ${array(columns)};
 ${loader('a', v.widthA)}
-${v.gather?.functions ?? loader('b', v.widthB)}
+${v.gather?.functions ?? loader('b', v.widthB, v.transB ? 1 : apart)}
 ${v.place ?? ''}fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
 ${store}
 }

@@ -16,6 +16,12 @@ const LITTLE = 2 ** 22
 const AT_ONCE = 4
 const AT_ONCE_OF_MANY = 8
 const MANY_STEPS = 100
+/** Products of which each would have a workgroup that shares its steps; and steps that are worth it whatever the outputs, or outputs below which fewer are. */
+const MANY_PRODUCTS = 1024
+const SHARED_STEPS = 96
+const SHARED_OUTPUTS = 2 ** 13
+/** Outputs from which on it counts how those of few steps are written. */
+const MANY_OUTPUTS = 3 * 2 ** 17
 /** Rows that leave most of a tile empty. */
 const LOW = 64
 /** Products of which many would each fill a corner of a tile. */
@@ -29,7 +35,10 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
   // Halves are written with their neighbours by a thread for each output (f16-storage.ts).
   const isFew = (k <= FEW_STEPS && n % 4 !== 0) || (k <= SOME_STEPS && (n % 4 !== 0 || m <= LOW) && shape.dtype === 'f32')
-  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= SHORT_STEPS && batch * m * n * k <= LITTLE) || (isFew && shape.dtype === 'f16') ? 1 : undefined
+  const outputs = m * n
+  const isWorthSharing = batch <= MANY_PRODUCTS && (k >= SHARED_STEPS || batch * outputs < SHARED_OUTPUTS)
+  const isWritten = isFew && shape.dtype === 'f32' && batch * outputs >= MANY_OUTPUTS
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= SHORT_STEPS && batch * outputs * k <= LITTLE && !(shared && isWorthSharing) && !isWritten) || (isFew && shape.dtype === 'f16') ? 1 : undefined
   if (rows === undefined) return isFew ? fewSteps(shape) : undefined
   const steps = Array.from({ length: Math.min(rows === 1 && k > MANY_STEPS ? AT_ONCE_OF_MANY : AT_ONCE, k) }, (_, u) => u)
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')

@@ -7,7 +7,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 const drawn = (random: () => number, most: number) => Math.ceil(most ** random())
 const SHAPES = (() => {
   const random = createRandom(7)
-  return numbers(500).map(() => [drawn(random, 2000), drawn(random, 3000), drawn(random, 3000)] as const)
+  return numbers(500).map(() => [drawn(random, 2000), drawn(random, 3000), drawn(random, 3000), drawn(random, 2000)] as const)
 })()
 
 /** How often each of `length` is written by blocks of four of `count` threads, `times` of them in each of `tiles` of `size`. */
@@ -22,10 +22,10 @@ function written(length: number, tiles: number, size: number, count: number, tim
 
 describe('tiles', () => {
   it('cover every row and column once, within the threads and the workgroup memory that every adapter has', () => {
-    for (const [batch, m, n] of SHAPES) for (const gathered of [false, true]) {
-      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, gathered)
+    for (const [batch, m, n, k] of SHAPES) for (const gathered of [false, true]) {
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k, gathered)
       const { high, wide, down, across, threads } = threadsOf(tile)
-      const name = `${batch} x ${m} x ${n} ${gathered}`
+      const name = `${batch} x ${m} x ${n}, k = ${k} ${gathered}`
       expect(new Set([...written(m, tilesM, tile.rows, high, down), ...written(n, tilesN, tile.columns, wide, across)]), name).toEqual(new Set([1]))
       expect([high, wide, high / across].every(Number.isInteger) && threads <= 256, name).toBe(true)
       expect(4 * tile.depth * (tile.rows + tile.columns), name).toBeLessThanOrEqual(16_384)
@@ -38,12 +38,12 @@ describe('tiles', () => {
   })
 
   it('have less than 16 rows and columns more than an equal part of the output, unless they are few and would fetch in more rounds', () => {
-    for (const [batch, m, n] of SHAPES) {
-      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, true)
+    for (const [batch, m, n, k] of SHAPES) {
+      const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k, true)
       expect(tilesM * (tile.rows - 16) < m && tilesN * (tile.columns - 16) < n, `${batch} x ${m} x ${n}`).toBe(true)
     }
-    const sides = (...dims: Parameters<typeof tilesFor>) => {
-      const { tile: { rows, columns }, tilesM, tilesN } = tilesFor(...dims)
+    const sides = (batch: number, m: number, n: number, gathered = false) => {
+      const { tile: { rows, columns }, tilesM, tilesN } = tilesFor(batch, m, n, 1000, gathered)
       return [rows, columns, tilesM, tilesN]
     }
     expect(sides(1, 32, 32_895)).toEqual([32, 128, 1, 257])
@@ -59,8 +59,13 @@ describe('tiles', () => {
     expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
   })
 
+  it('take a few steps of products at a time where there are no more than some dozens', () => {
+    const depths = (gathered: boolean) => [1, 16, 17, 33, 64, 65, 1000].map((k) => tilesFor(1, 137, 17_665, k, gathered).tile.depth)
+    expect([depths(false), depths(true)]).toEqual([[16, 16, 8, 8, 8, 16, 16], [16, 16, 16, 16, 16, 16, 16]])
+  })
+
   it('are filled by the threads that gather columns, each element once', () => {
-    const tiles = new Map(SHAPES.map(([batch, m, n]) => tilesFor(batch, m, n, true).tile).map((tile): [string, Tile] => [JSON.stringify(tile), tile]))
+    const tiles = new Map(SHAPES.map(([batch, m, n, k]) => tilesFor(batch, m, n, k, true).tile).map((tile): [string, Tile] => [JSON.stringify(tile), tile]))
     expect(tiles.size).toBeGreaterThan(20)
     for (const [name, tile] of tiles) {
       const { beside, below, rounds } = gatherPlan(tile)

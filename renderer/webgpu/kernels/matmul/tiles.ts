@@ -29,8 +29,11 @@ const LOW = { rows: 64, side: 8 }
 const partOf = (length: number, most: number, side = SIDE): number => Math.ceil(length / Math.ceil(length / most) / side) * side
 const rowsOf = (m: number, most: number): number => (partOf(m, most) <= LOW.rows ? Math.max(SIDE, partOf(m, most, LOW.side)) : partOf(m, most))
 
-/** The tile for `batch` products [m, n], and how many of them lie along m and n. Where B is `gathered`, threads do not fetch it by blocks. */
-export function tilesFor(batch: number, m: number, n: number, gathered = false): { tile: Tile; tilesM: number; tilesN: number } {
+/** Steps of k of which a tile takes so few at a time that less is left empty and workgroups have room beside each other; fewer steps are one round. */
+const SHORT = { from: 17, to: 64, depth: 8 }
+
+/** The tile for `batch` products [m, n] of k steps, and how many of them lie along m and n. Where B is `gathered`, threads do not fetch it by blocks. */
+export function tilesFor(batch: number, m: number, n: number, k: number, gathered = false): { tile: Tile; tilesM: number; tilesN: number } {
   const counted = (whole: Tile) => {
     const [tilesM, tilesN] = [Math.ceil(m / whole.rows), Math.ceil(n / whole.columns)]
     const equal = { rows: rowsOf(m, whole.rows), columns: partOf(n, whole.columns), depth: whole.depth }
@@ -39,12 +42,13 @@ export function tilesFor(batch: number, m: number, n: number, gathered = false):
     return { tile: keeps ? equal : whole, tilesM, tilesN, tiles: batch * tilesM * tilesN }
   }
   const fits = ({ tiles }: ReturnType<typeof counted>) => tiles >= ENOUGH_TILES && (tiles <= ONE_EACH || tiles > SOME_MORE)
-  return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
+  const { tile, ...counts } = (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
+  return { ...counts, tile: !gathered && k >= SHORT.from && k <= SHORT.to ? { ...tile, depth: SHORT.depth } : tile }
 }
 
 /** How much of what the tiles of `batch` gathered products [m, n] compute is used: the rest is beyond their sides, and beyond the last of k steps. */
 export function usedOf(batch: number, m: number, n: number, k: number): number {
-  const { tile, tilesM, tilesN } = tilesFor(batch, m, n, true)
+  const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k, true)
   return (m / (tilesM * tile.rows)) * (n / (tilesN * tile.columns)) * (k / (Math.ceil(k / tile.depth) * tile.depth))
 }
 

@@ -1,0 +1,90 @@
+import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import { joinedParts } from './joined'
+import { dimOf, type KernelShape, type Program } from '../types'
+
+/** Rows and columns at most. */
+const MOST_SIDE = 32
+/** Rows and columns of outputs of a thread; blocks of these from which on threads of one block are few enough to be joined one after the other, and for a very long k. */
+const BLOCK = 4
+const LEAST_BLOCKS = { usual: 9, long: 6 }
+/** Steps of k that are worth it for fewer blocks; where threads that share k would have few outputs each otherwise (long.ts), of few products and of many; and where tiles would stand nearly empty. */
+const LONG = { blocks: 2 ** 14, few: 2048, many: 1024, tiles: 700 }
+const FEW_SIDE = 16
+const MANY_PRODUCTS = 132
+/** Workgroups that fill a device, and steps of k that a thread has on their way together. */
+const ENOUGH_GROUPS = 264
+const TOGETHER = 4
+
+/** How a small product is shared. */
+export interface OuterPlan {
+  /** Blocks of 4x4 outputs below and beside each other, and threads that share the steps of k of each. */
+  down: number
+  across: number
+  shares: number
+  /** Parts along k, each of a workgroup, and steps of each. */
+  parts: number
+  chunk: number
+}
+
+/** The plan of `batch` products [m, n] of k steps. Undefined unless both operands have their elements side by side across k. */
+export function planOuter(batch: number, m: number, n: number, k: number, transA: boolean, transB: boolean): OuterPlan | undefined {
+  const [down, across] = [Math.ceil(m / BLOCK), Math.ceil(n / BLOCK)]
+  const least = down * across < LEAST_BLOCKS.usual ? LONG.blocks : Math.max(m, n) > FEW_SIDE ? LONG.tiles : batch >= MANY_PRODUCTS ? LONG.many : LONG.few
+  if (Math.max(m, n) > MOST_SIDE || down * across < LEAST_BLOCKS.long || k < least || !transA || transB) return undefined
+  const shares = Math.floor(THREADS / (down * across))
+  const wanted = Math.max(1, Math.min(Math.floor(ENOUGH_GROUPS / batch), Math.floor(k / (shares * TOGETHER))))
+  const chunk = Math.ceil(k / wanted)
+  return { down, across, shares, parts: Math.ceil(k / chunk), chunk }
+}
+
+const SIDE = [0, 1, 2, 3]
+
+/** A small product with a long k: each thread reads four neighbouring elements of both operands at a time and adds up a block of 4x4 outputs. A workgroup's threads share k. */
+export function outerProduct(shape: KernelShape): Program | undefined {
+  const [batch, m, n, k, transA, transB] = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
+  const plan = planOuter(batch, m, n, k, transA === 1, transB === 1)
+  if (!plan) return undefined
+  const { down, across, shares, parts, chunk } = plan
+  const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+  const [wa, wb] = [widthFor(m), widthFor(n)]
+  const blocks = down * across
+  const split = parts > 1
+  const steps = Array.from({ length: TOGETHER }, (_, u) => u)
+  const load = (name: string, width: number, extent: string, u: number) =>
+    width === 4 ? `vec4<f32>(${name}[((product * k + l_${u}) * ${extent} + first_${name}) / 4u])` : `vec4<f32>(${SIDE.map((j) => `f32(${name}[(product * k + l_${u}) * ${extent} + min(first_${name} + ${j}u, ${extent} - 1u)])`).join(', ')})`
+  const result = split ? 'f32' : dtype
+  const wgsl = `${header([{ name: 'a', type: storage(dtype, wa) }, { name: 'b', type: storage(dtype, wb) }, { name: 'out', type: storage(result, 1), write: true }], dtype === 'f16')}
+var<workgroup> memory: array<vec4<f32>, ${4 * THREADS}>;
+${entry(`  let m = dim(0u);
+  let n = dim(1u);
+  let k = dim(2u);
+  let part = group % dim(4u);
+  let product = group / dim(4u);
+  if (product >= dim(5u)) { return; }
+  let block = lane % ${blocks}u;
+  let share = lane / ${blocks}u;
+  let first_a = block / ${across}u * 4u;
+  let first_b = block % ${across}u * 4u;
+${SIDE.map((i) => `  var sum_${i} = vec4<f32>(0.0);`).join('\n')}
+  let end = select(0u, min(k, (part + 1u) * dim(3u)), share < ${shares}u);
+  for (var l = part * dim(3u) + share; l < end; l += ${shares * TOGETHER}u) {
+${steps.map((u) => `    let l_${u} = ${u === 0 ? 'l' : `min(l + ${u * shares}u, end - 1u)`};`).join('\n')}
+${steps.map((u) => `    let a_${u} = ${u === 0 ? load('a', wa, 'm', u) : `select(vec4<f32>(0.0), ${load('a', wa, 'm', u)}, l + ${u * shares}u < end)`}; let b_${u} = ${load('b', wb, 'n', u)};`).join('\n')}
+${steps.map((u) => SIDE.map((i) => `    sum_${i} = fma(vec4<f32>(a_${u}[${i}]), b_${u}, sum_${i});`).join('\n')).join('\n')}
+  }
+${SIDE.map((i) => `  memory[${i * THREADS}u + lane] = sum_${i};`).join('\n')}
+  workgroupBarrier();
+  for (var e = lane; e < ${4 * blocks}u; e += ${THREADS}u) {
+    let own = e % ${blocks}u;
+    let at = e / ${blocks}u;
+    var total = vec4<f32>(0.0);
+    for (var s = 0u; s < ${shares}u; s++) { total += memory[at * ${THREADS}u + s * ${blocks}u + own]; }
+    let row = own / ${across}u * 4u + at;
+    let column = own % ${across}u * 4u;
+    if (row < m) {
+${SIDE.map((j) => `      if (column + ${j}u < n) { out[(group * m + row) * n + column + ${j}u] = ${storage(result, 1)}(total[${j}]); }`).join('\n')}
+    }
+  }`)}`
+  const first = step(wgsl, [{ input: 0 }, { input: 1 }, split ? { scratch: 0 } : 'output'], [m, n, k, chunk, parts, batch], batch * parts)
+  return split ? joinedParts(first, shape, batch, m * n, parts) : { scratchBytes: [], steps: [first] }
+}
