@@ -16,7 +16,8 @@ SkinnyArguments skinny_arguments(const Product& product, const SkinnyPlan& sides
   const ProductShape& s = product.s;
   SkinnyArguments a = {};
   const bool few_columns = sides.columns_are_few;
-  const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
+  // A left operand that repeats is the same for all products.
+  const int64_t size_a = s.batch_a == s.batch ? int64_t{s.m} * s.k : 0, size_b = int64_t{s.k} * s.n;
   a.matrix = few_columns ? product.a : product.b;
   a.vectors = few_columns ? product.b : product.a;
   a.out = product.c;
@@ -108,7 +109,7 @@ void launch_stream(Planner& p, const Product& product, const StreamPlan& plan) {
   const bool joins = plan.splits > 1 && !plan.counted;
   if (joins) a.shares = shares_of(p, results, plan.splits);
   if (plan.splits > 1 && plan.counted) a.shares = p.workspace(cells * plan.splits * plan.results * 4), a.counters = p.workspace(cells * 4);
-  const std::string module = p.spec.dtype == Dtype::f32 ? "matmul_stream_f32" : "matmul_stream", form = p.dtype() + "_" + std::to_string(plan.vectors);
+  const std::string module = plan.scalar ? "matmul_stream_f32" : "matmul_stream", form = (plan.scalar ? "f32" : p.dtype()) + "_" + std::to_string(plan.vectors);
   StreamTask task = {0, plan.blocks, plan.period, plan.warp_rows, plan.window};
   if (plan.few_words > 0) {
     task.few = p.workspace(s.batch * plan.few_words * 4);

@@ -89,8 +89,23 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
+  const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
+  const bool rows = s.n < s.m ? !s.trans_a : s.trans_b, long_aligned = s.n < s.m ? rows_aligned_a(s, bytes) : rows_aligned_b(s, bytes);  // k is contiguous in the long matrix; its rows start on 16 bytes
+  // Small ones of 16 bits are done by blocks that load all of k at once.
+  constexpr int least_small = 5;
+  if (bytes == 2 && !rows && few >= least_small && few <= most_narrow_16 && s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= device.sm_count && is_small(device.sm_count, s)) return c;
+  // f32 of a few tiles, whose k a cluster shares.
+  constexpr int least_shared = 8, most_shared_length = 1024, least_shared_k = 128;
+  if (dtype == Dtype::f32 && device.major >= 9 && !rows && few >= least_shared && few <= most_vectors && length * s.batch <= most_shared_length && s.k >= least_shared_k && s.k <= 1024) return c;
+  // tf32 with k contiguous in rows that start on 16 bytes, which wgmma reads as they lie.
+  constexpr int least_wgmma = 9, least_wgmma_k = 33;
+  constexpr double least_wgmma_bytes = 2e7;
+  if (tf32 && rows && long_aligned && has_wgmma(device) && few >= least_wgmma && few <= most_vectors && s.k >= least_wgmma_k && static_cast<double>(s.batch * length) * s.k * 4 >= least_wgmma_bytes && wgmma_pays(s, true)) return c;
   // A long matrix off 16 bytes times more vectors than the kernels below read as fast.
   if (tensor_cores && has_wgmma(device) && std::min(s.m, s.n) < few_of_shifted && shifted_pays(s, bytes)) return c;
+  c.narrow_split = narrow_split_plan(device.sm_count, shared, bytes, s);
+  const bool splits = c.narrow_split.vectors > 0;
+  if (splits && narrow_split_small(bytes, s)) return take(ProductKernel::narrow_split);
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
@@ -99,13 +114,14 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   if (c.stream.vectors > 0) return take(ProductKernel::stream);
-  c.narrow_split = narrow_split_plan(device.sm_count, shared, bytes, s);
-  const bool splits = c.narrow_split.vectors > 0;
   if (splits && std::min(s.m, s.n) <= most_vectors) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
   if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);
-  c.narrow = narrow_plan(device.sm_count, shared, bytes, s);
+  // A few more vectors than tensor cores have in two groups.
+  constexpr int most_split_tf32 = 20;
+  if (tf32 && splits && few <= most_split_tf32) return take(ProductKernel::narrow_split);
+  c.narrow = narrow_plan(device.sm_count, shared, bytes, s, tf32);
   if (c.narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) return take(splits ? ProductKernel::narrow_split : ProductKernel::narrow);
   if (tensor_cores && is_short(bytes, s, true)) return take(ProductKernel::short_k);
   if (slims) return take(ProductKernel::slim);

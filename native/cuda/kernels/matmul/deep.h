@@ -28,7 +28,9 @@ inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguo
     if (s.k < many_k) return false;
   }
   if (element_bytes == 4) return !tensor_cores || reads < 1.75;
-  // Tensor cores take operands as they lie where rows start on 16 bytes.
+  // Tensor cores take operands as they lie where rows start on 16 bytes, and a short side is soon copied.
+  constexpr int least_rows = 64;
+  if (few >= 5 && k_contiguous && length >= least_rows && (s.n < s.m ? rows_aligned_a(s, 2) : rows_aligned_b(s, 2))) return false;
   return few < 5 || (!(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && s.k >= 8192 && reads <= (s.k < very_long_k ? 2.2 : 3.5));
 }
 

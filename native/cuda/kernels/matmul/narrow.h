@@ -14,9 +14,9 @@ struct NarrowPlan {
   int tile_at = 0, sums_at = 0, shared = 0;  // bytes of shared memory before the rows, before the sums of parts, and in all
 };
 
-// A block for every half of a multiprocessor where that leaves a warp for each part.
-inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
-  constexpr int short_k = 128, column_k = 512;  // k at most; of columns in blocks enough for the whole GPU
+// A block for every half of a multiprocessor where that leaves a warp for each part. tf32 has no other kernel for slim sides in f32 arithmetic.
+inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s, bool tf32 = false) {
+  constexpr int row_k = 160, short_k = 128, column_k = 512;  // k at most; of columns in blocks enough for the whole GPU
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
   NarrowPlan p = {skinny_plan(sm_count, element_bytes, s)};
@@ -25,7 +25,11 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t elemen
   // More of the short side than matmul_skinny takes: long matrices that tensor cores cannot read as they lie.
   const bool many = few > (element_bytes == 4 ? most_vectors : 4);
   const int64_t least_length = element_bytes == 4 ? 16'384 : 2048;
-  if (many && (length * s.batch < least_length || (element_bytes == 2 && !rows && (s.n < s.m ? rows_aligned_a(s, 2) : rows_aligned_b(s, 2))))) return p;
+  if (many && length * s.batch < least_length) return p;
+  // Tensor cores take those whose columns lie so that rows start on 16 bytes, but the short side is copied first where its own do not.
+  constexpr int copied_k = 32, copied_k_of_few = 96, few_copied = 8;
+  const bool long_aligned = s.n < s.m ? rows_aligned_a(s, element_bytes) : rows_aligned_b(s, element_bytes), short_aligned = s.n < s.m ? rows_aligned_b(s, element_bytes) : rows_aligned_a(s, element_bytes);
+  if (many && element_bytes == 2 && !rows && long_aligned && (short_aligned || s.k > (few <= few_copied ? copied_k_of_few : copied_k))) return p;
   // So are those with k contiguous whose rows start on 16 bytes, and whose results do where they are long, where a row takes a thread longer than a tile waits (16x234431 of 64: 33 us, 67 on tensor cores, which
   // store results off 16 bytes in words).
   constexpr int few_sums = 8, sum = 32;
@@ -36,12 +40,13 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t elemen
   const auto blocks = [&] { return up(length, threads / parts * lanes) * s.batch; };
   // Blocks of long sums are smaller, so that those of the last round take less time.
   while (threads / parts > 32 && (blocks() < 2 * int64_t{sm_count} || (blocks() < 12 * int64_t{sm_count} && s.k >= 32 * parts))) parts *= 2;
-  // Of up to 4 vectors matmul_skinny reads longer rows off 16 bytes as fast, of more than 8 tensor cores and, in f32, matmul_slim_f32.
+  // Of up to 4 vectors matmul_skinny reads longer rows off 16 bytes of small matrices as fast, of more than 8 tensor cores and, in f32, matmul_slim_f32.
   constexpr int least_long = 5, most_long = 8;
-  constexpr double slim_products = 1.2e7;
-  const bool long_rows = few >= least_long && (few <= most_long || (element_bytes == 4 && few <= most_vectors && static_cast<double>(s.batch) * s.m * s.n * s.k < slim_products));
+  constexpr double slim_products = 1.2e7, tile_products = 6e7, large = 2e6;
+  const bool long_rows = few < least_long ? static_cast<double>(s.batch) * static_cast<double>(length) * s.k * static_cast<double>(element_bytes) >= large
+                                          : few <= most_long || (element_bytes == 4 && few <= most_vectors && static_cast<double>(s.batch) * s.m * s.n * s.k < (tf32 ? tile_products : slim_products));
   if (rows && !p.sides.wide && s.k > short_k / 2 && !long_rows) return p;
-  if (s.k > (rows || blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
+  if (s.k > (rows ? row_k : blocks() < 2 * int64_t{sm_count} ? short_k : column_k)) return p;
   const int across = threads / parts;
   p.tiles = up(length, across * lanes);
   p.tile_at = p.sums_at = static_cast<int>(up(s.k * p.sides.vectors * 4, 16) * 16);

@@ -13,8 +13,18 @@ struct NarrowSplitPlan {
   int threads = 0, shared = 0;
 };
 
+// A small matrix, of whose k more is on its way at a time than of other kernels.
+inline bool narrow_split_small(int64_t element_bytes, const ProductShape& s) {
+  constexpr int least_few = 2, most_few = 8, least_k = 64, most_k = 768;
+  constexpr int64_t least_length = 1024, most_length = 1 << 17;
+  constexpr double most_bytes = 1.6e7;
+  const int few = std::min(s.m, s.n);
+  const int64_t length = std::max(s.m, s.n) * s.batch;
+  return few >= least_few && few <= most_few && s.k >= least_k && s.k <= most_k && length >= least_length && length <= most_length && static_cast<double>(length) * s.k * static_cast<double>(element_bytes) <= most_bytes;
+}
+
 inline NarrowSplitPlan narrow_split_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
-  constexpr int least_few = 5, most_few = 32, least_k = 9, most_k = 512, warps_of_sm = 32, most_rounds = 3;  // of warps that registers leave room for; of loads of a thread
+  constexpr int least_few = 5, most_few = 32, least_k = 9, most_k = 512, warps_of_sm = 32;  // that registers leave room for
   constexpr int64_t least_length = 1024;
   // matmul_narrow is as fast for up to 16 vectors with a shorter k, and with rows that are long enough to keep every multiprocessor busy.
   constexpr int least_k_of_narrow = 25;
@@ -22,8 +32,11 @@ inline NarrowSplitPlan narrow_split_plan(int sm_count, int64_t shared_bytes, int
   NarrowSplitPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int few = std::min(s.m, s.n);
   const int64_t length = std::max(s.m, s.n);
-  if (p.sides.k_contiguous || few < least_few || few > most_few || s.k < least_k || s.k > most_k || length * s.batch < least_length) return p;
-  if (few <= most_vectors && (s.k < least_k_of_narrow || length * s.batch > most_length_of_narrow)) return p;
+  // Of a small matrix and up to 8 vectors, also where others would stream it (choice.h).
+  const bool small = narrow_split_small(element_bytes, s);
+  const int most_rounds = small ? 8 : 3;  // of loads of a thread
+  if (p.sides.k_contiguous || few > most_few || (!small && (few < least_few || s.k < least_k || s.k > most_k || length * s.batch < least_length))) return p;
+  if (!small && few <= most_vectors && (s.k < least_k_of_narrow || length * s.batch > most_length_of_narrow)) return p;
   // Tensor cores take operands as they lie where rows start on 16 bytes.
   if (element_bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return p;
   NarrowSplitTask& t = p.task;

@@ -35,6 +35,8 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
     return s.k <= 40 && s.m >= 32 && s.n >= 32 && results >= 1 << 18;
   }
   const bool vectors = s.n % 8 == 0;  // in rows of results
+  // matmul_small takes fewer results of both sides in blocks that wait once.
+  if (s.k > 8 && std::min(s.m, s.n) > 128 && results < 400 << 10) return false;
   // matmul_shallow reads the columns of a transposed b an element at a time, too, and has them for few rows.
   if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
   // Of rows on 16 bytes, wgmma takes 64 of k at a time: a short k is faster here, of a wide result up to 16 of it.

@@ -36,7 +36,7 @@ inline SlabPlan slab_plan(const ProductShape& s) {
 
 // Whether operands, results and multiply-adds take about as long as each other, and tiles are many enough to overlap them (93 products on an H100, NOTES.md). `shared_bytes`: what a block may have.
 inline bool is_slab(int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_k = 17, most_k = slab_at_once, least_side = 33;
+  constexpr int least_k = 9, most_k = slab_at_once, least_side = 33;
   constexpr int64_t least_blocks = 64, most_blocks = int64_t{1} << 31;
   if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= most_blocks) return false;
   const SlabPlan p = slab_plan(s);

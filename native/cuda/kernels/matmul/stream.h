@@ -17,6 +17,7 @@ struct StreamPlan {
   bool counted = false;    // the last block of a tile adds its shares up, else a launch
   int64_t few_words = 0;   // of a product, where a launch before makes the short side what is multiplied
   int64_t blocks = 0;      // of a product and a share
+  bool scalar = false;     // in f32 arithmetic (matmul_stream_f32.cu), of tf32 too
 };
 
 constexpr int64_t stream_counted = 16 << 10;  // most results and shares of them that the last block of a tile adds up
@@ -34,7 +35,7 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
     if (few <= 8 || (few > 16 && (!tensor_cores || aligned))) return {0};
     return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 64, 128} : StreamBounds{20e6, 100, 128};
   }
-  if (few == 1) return aligned || element_bytes == 4 ? StreamBounds{0} : StreamBounds{8e6, 256, 129};
+  if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, 256, 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
@@ -75,12 +76,17 @@ inline int64_t stream_splits(int sm_count, int64_t blocks, int64_t whole, int64_
 }
 
 inline StreamPlan stream_plan(int sm_count, int64_t element_bytes, bool tensor_cores, const ProductShape& s) {
+  // tf32 with up to 4 vectors of a matrix that is too small for tensor cores, or one: these sum eight at a time.
+  constexpr int few_scalar = 4;
+  const bool rows_first = s.n < s.m ? !s.trans_a : s.trans_b;
+  if (element_bytes == 4 && std::min(s.m, s.n) <= few_scalar && !rows_first && (std::min(s.m, s.n) == 1 || !stream_suits(s, 4, tensor_cores, rows_first, false))) tensor_cores = false;
   constexpr int64_t unit = 16 * stream_warps;  // rows of the matrix of which each lane of a block has four
   StreamPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int lanes = static_cast<int>(16 / element_bytes), few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const bool rows = p.sides.k_contiguous;
   p.period = lanes / std::gcd(rows ? s.k : length, lanes);
   if (!stream_suits(s, element_bytes, tensor_cores, rows, p.period == 1)) return p;
+  p.scalar = !tensor_cores;
   p.vectors = tensor_cores ? 8 : 4;
   while (p.vectors < few) p.vectors *= 2;
   int64_t least, whole, grain = 1, across;

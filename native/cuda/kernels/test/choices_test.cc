@@ -30,13 +30,18 @@ void product_choices() {
   const auto is = [](K kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == kernel; };
   const auto tiles = [](T kernel, Dtype dtype, const ProductShape& s, const Traits& device = hopper) { return product_choice(device, dtype, s).kernel == K::tiles && tile_kernel(device, dtype, s) == kernel; };
   expect(is(K::few, f32, {1, 6, 5, 1906, false, true}) && is(K::deep, tf32, {71, 38, 1, 11'432, true, false}) && is(K::short_k, bf16, {1, 116'914, 1840, 4, false, true}) && is(K::short_f32, tf32, {1, 30, 19'477, 1, false, false}) &&
-             is(K::stream, bf16, {1, 40'544, 5, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow_split, bf16, {1, 32, 2683, 32, false, false}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
+             is(K::stream, bf16, {1, 40'544, 5, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow_split, f16, {1, 5, 13'021, 33, true, false}) && is(K::narrow_split, f32, {1, 3, 8221, 256, false, false}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
              is(K::shallow, f16, {1, 27, 610'816, 5, true, true}) && is(K::each, f32, {1, 185'832, 5, 1, false, true}) && is(K::long_side, f16, {1, 279'431, 124, 33, true, false}),
          "each kernel of narrow products and short sums has its cases");
-  expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 34, 14'976, 15, false, false}) &&
+  expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 66, 1843, 46, true, true}) &&
              tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::shifted, bf16, {1, 23, 110'917, 1409, false, false}) && is(K::stream, bf16, {1, 23, 110'917, 1409, false, false}, gpu(10, 0, hopper_shared)) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
              tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
          "and each kernel of tiles");
+  expect(tiles(T::wgmma, tf32, {1, 16, 65'536, 84, true, true}) && tiles(T::wgmma, f16, {1, 197, 7, 65'536, false, false}) && tiles(T::small, f16, {8, 257, 7, 256, true, false}) && tiles(T::f32_small, f32, {1, 16, 557, 1024, false, false}),
+         "tensor cores take few vectors where a copy of the short side is all they need, blocks of few tiles those of a small matrix");
+  expect(product_choice(hopper, tf32, {1, 1, 4941, 31'723, false, false}).stream.scalar && !product_choice(hopper, tf32, {1, 7, 65'536, 513, false, false}).stream.scalar && is(K::narrow, f16, {1, 3, 262'144, 83, true, true}) &&
+             is(K::narrow, f16, {1, 12, 65'536, 9, true, false}) && is(K::narrow_split, tf32, {1, 3701, 17, 257, true, true}) && is(K::narrow_split, bf16, {1, 38'629, 5, 64, true, false}) && !is(K::narrow_split, f32, {1, 5, 32'769, 513, false, false}),
+         "one vector streams in f32 arithmetic, long rows of large matrices are copied whole, and warps share the k of small ones");
   expect(is(K::slab, f32, {1, 5001, 515, 190, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !is(K::slab, f32, {1, 5001, 515, 190, true, true}, ampere) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
          "k of a few hundred comes in rounds of shared memory on Hopper, or by tiles of which a multiprocessor has several, where these are faster than others");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
