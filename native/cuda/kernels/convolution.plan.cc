@@ -290,6 +290,10 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
+    case ConvKind::few: {
+      const ProductShape product = conv_few_product(shape);
+      return launch_narrow(p, {product, from.weight, from.x, p.output()}, narrow_plan(p.device.sm_count, conv_few_shared, shape.element_bytes, product));
+    }
     case ConvKind::product:
       if (shape.dense) return launch_matmul(p, {{1, static_cast<int>(shape.columns), static_cast<int>(shape.filters), static_cast<int>(shape.terms), false, true}, from.x, from.weight, p.output()});
       // One image takes every kernel of matmul.

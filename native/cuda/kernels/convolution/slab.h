@@ -24,7 +24,7 @@ inline ConvSlab conv_slab(int sm_count, const ConvShape& c) {
   const int64_t most_terms = c.plane % 4 == 0 ? most_terms_whole : most_terms_odd;
   if (c.element_bytes != 4 || c.terms < least_terms || c.terms > most_terms || c.terms / c.channels > most_taps || c.filters < least_filters || c.groups > most_groups || c.largest >= most || c.columns >= most - 128) return {};
   // A batched product reads whole rows of the input. Up to 32 filters leave half the warps of a block without any.
-  if (c.point ? c.plane >= least_plane : c.sampled) return {};
+  if (c.point && c.plane >= least_plane) return {};
   if (c.filters <= few_filters && (c.terms > most_terms_of_few || c.columns < least_columns_of_few)) return {};
   ConvSlab s;
   s.filters = c.filters > 64 && up(c.filters, 128) * 128 <= up(c.filters, 64) * 64 ? 128 : 64;
@@ -36,7 +36,9 @@ inline ConvSlab conv_slab(int sm_count, const ConvShape& c) {
   const int64_t pitches = slab_pitch(s.filters) + slab_pitch(static_cast<int>(outputs)), results = c.plane % 4 == 0 ? 0 : s.filters * slab_pitch(static_cast<int>(outputs));
   s.shared = static_cast<unsigned>(std::max(s.depth * (pitches + 2), results) * 4);
   // As of a product (conv_slab_cost), what is gathered, elements in a microsecond, and microseconds of a term where a block has the multiprocessor to itself.
-  constexpr double start = 5.6, rate = 1.7e5, bytes = 2.2e6, gathered = 2e6, alone = 0.07;
+  constexpr double start = 5.6, rate = 1.7e5, gathered = 2e6, alone = 0.07;
+  // Of kernels of one element, neighbours of a line meet it, and all of it is counted.
+  const double bytes = c.sampled ? 3.6e6 : 2.2e6;
   constexpr int64_t resident = 4;
   const int64_t blocks = s.blocks * c.groups, full = up(blocks, sm_count) * sm_count;
   const double warps = static_cast<double>(up(c.filters, slab_warp_rows) * up(c.columns, slab_warp_columns) * c.groups) * static_cast<double>(full) / static_cast<double>(blocks), moved = static_cast<double>(c.bytes) / bytes,

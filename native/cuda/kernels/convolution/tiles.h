@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "../matmul/narrow.h"
 #include "../matmul/shifted.h"
 #include "../matmul/slab.h"
 #include "../matmul/stream.h"
@@ -32,6 +33,7 @@ enum class ConvKind {
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
   spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
+  few,          // few filters of a kernel of one element, a product of vectors and planes (matmul_narrow.cu)
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
   wgmma,        // tiles on Hopper's tensor cores, of packed operands (convolution_wgmma.cu)
@@ -166,10 +168,25 @@ inline double conv_point_cost(int sm_count, const ConvShape& c) {
 // By matmul_slab_f32, in tiles of a warp; 0 where it does not take the product.
 inline double conv_slab_cost(int sm_count, const ConvShape& c, int64_t batch, int64_t m, int64_t n) {
   constexpr double start = 5.6, rate = 1.7e5, bytes = 2.2e6;
-  constexpr int64_t most = int64_t{1} << 30, shared_bytes = 99 << 10;  // what every GPU has
-  if (c.element_bytes != 4 || m >= most || n >= most || c.terms >= most || !is_slab(shared_bytes, {batch, static_cast<int>(m), static_cast<int>(n), static_cast<int>(c.terms), false, false})) return 0;
+  constexpr int64_t least_terms = 17, most = int64_t{1} << 30, shared_bytes = 99 << 10;  // what every GPU has
+  if (c.element_bytes != 4 || m >= most || n >= most || c.terms < least_terms || c.terms >= most || !is_slab(shared_bytes, {batch, static_cast<int>(m), static_cast<int>(n), static_cast<int>(c.terms), false, false})) return 0;
   const double tiles = static_cast<double>(batch * up(m, slab_warp_rows) * up(n, slab_warp_columns));
   return start + std::hypot(tiles * (slab_warp_rows * slab_warp_columns) * static_cast<double>(c.terms) / (rate * sm_count), static_cast<double>(c.bytes) / bytes);
+}
+
+// The product of few filters and the planes of all images.
+inline ProductShape conv_few_product(const ConvShape& c) { return {c.columns / c.plane, static_cast<int>(c.filters), static_cast<int>(c.plane), static_cast<int>(c.terms), false, false, 1}; }
+
+// By matmul_narrow, with shared memory that every GPU has; 0 where it does not take the product. Costs are from 16 convolutions on an H200.
+constexpr int64_t conv_few_shared = 99 << 10;
+inline double conv_few_cost(int sm_count, const ConvShape& c) {
+  constexpr int64_t most = int64_t{1} << 30, most_16 = 4;  // filters in 16 bits: convolution_narrow is faster for more
+  if (!c.point || c.groups > 1 || c.filters > (c.element_bytes == 4 ? most_vectors : most_16) || c.filters >= c.plane || c.plane >= most || c.terms >= most) return 0;
+  const NarrowPlan plan = narrow_plan(sm_count, conv_few_shared, c.element_bytes, conv_few_product(c));
+  if (plan.parts == 0) return 0;
+  constexpr double launch = 6.5, term = 0.05, products = 3e7;
+  const double bytes = c.element_bytes == 4 ? 3.6e6 : 2.9e6, across = static_cast<double>(plan.tiles) * narrow_column_threads / plan.parts * (plan.sides.wide ? 16 / static_cast<double>(c.element_bytes) : 1);
+  return launch + static_cast<double>(c.terms) * term + (static_cast<double>(c.bytes) / bytes + across * static_cast<double>(c.columns / c.plane * c.terms * plan.sides.vectors) / products) * 132 / sm_count;
 }
 
 // By the kernels of products that read planes off 16 bytes as they lie, in 16 bits: matmul_stream for one image, matmul_shifted; 0 where neither takes the product.
@@ -242,6 +259,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));
+    consider(ConvKind::few, conv_few_cost(sm_count, c));
     // What lies in memory as the product's kernels read it.
     if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
   }

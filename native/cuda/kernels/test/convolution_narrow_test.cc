@@ -107,6 +107,11 @@ void slabs() {
   ConvShape short_sum = {3'222'240, 64, 1, 39, 70, false, false, 13};
   short_sum.bytes = 1'162'410'000;
   expect(conv_kind(132, short_sum) == ConvKind::slab && conv_slab(132, short_sum).depth == 39 && conv_slab(132, {3'222'240, 64, 1, 91, 70, false, false, 13}).depth == 46, "a short sum is held as a whole, a longer one in equal parts");
+  ConvShape strided = {963'456, 35, 1, 33, 15'054, false, false, 33};
+  strided.sampled = true, strided.bytes = 644'000'000, strided.largest = 127'167'744;
+  ConvShape few = {861'038, 3, 1, 128, 16'246, true, true, 128};
+  few.element_bytes = 2, few.bytes = 226'000'000, few.largest = 110'212'864;
+  expect(conv_kind(132, strided) == ConvKind::slab && conv_kind(132, few) == ConvKind::few && (few.filters = 5, conv_few_cost(132, few) == 0), "so are kernels of one element with a stride; few filters without one are vectors of a product");
   expect(conv_slab(132, {160'126, 199, 1, 144, 3481, false, false, 16}).depth == 48 && conv_slab(132, {160'128, 199, 1, 144, 3484, false, false, 16}).filters == 0 && conv_slab(132, {160'126, 199, 1, 153, 3481, false, false, 17}).filters == 0,
          "a sum of up to 144 terms is where planes are no whole vectors");
 }
