@@ -119,8 +119,8 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   const bool slims = !tensor_cores && c.slim.few > 0;
   if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);
   // A few more vectors than tensor cores have in two groups.
-  constexpr int most_split_tf32 = 20;
-  if (tf32 && splits && few <= most_split_tf32) return take(ProductKernel::narrow_split);
+  constexpr int most_split_tf32 = 20, least_split_tf32_k = 128;
+  if (tf32 && splits && few <= most_split_tf32 && s.k >= least_split_tf32_k) return take(ProductKernel::narrow_split);
   c.narrow = narrow_plan(device.sm_count, shared, bytes, s, tf32);
   if (c.narrow.parts > 0 && !(tf32 && narrow_suits_wgmma(s))) return take(splits ? ProductKernel::narrow_split : ProductKernel::narrow);
   if (tensor_cores && is_short(bytes, s, true)) return take(ProductKernel::short_k);

@@ -50,6 +50,8 @@ void pool_tilings(Expect expect) {
   const PoolTile narrow = {36'597, 256, 2, 128, 1, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
   const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow).tile;
   expect(pool_conflicts(2, usual, usual.chunk) == 32 && pool_conflicts(2, chosen, chosen.chunk) <= 4, "threads have more outputs where lanes would meet in one bank");
+  const PoolTile halves = {312'849, 128, 5, 127, 4, 2, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+  expect(pool_tiling(2, halves).tile.chunk == 64, "two threads of an odd number of rows have their halves");
 }
 
 // Blocks hold their groups, none is empty, and a division by the plane is exact.
