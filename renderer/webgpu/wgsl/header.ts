@@ -80,3 +80,6 @@ export function bindingTypes(wgsl: string): GPUBufferBindingType[] {
     return type
   })
 }
+
+/** 0 up to `count` - 1. */
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)

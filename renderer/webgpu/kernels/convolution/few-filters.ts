@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
 import { columnsText } from './columns'
 import type { FewTermsShape } from './few-terms'
@@ -69,8 +69,7 @@ export function planFewFilters(groups: number, filters: number, positions: numbe
 export function fewFilters(dtype: 'f32' | 'f16', plan: FewFiltersPlan, filters: number, extents: string, { groups, paddings }: Pick<FewTermsShape, 'groups' | 'paddings'>): Program {
   const type = storage(dtype, 1)
   const { wide, across, shares, by, chunk, memory, workgroups } = plan
-  const list = (count: number) => Array.from({ length: count }, (_, i) => i)
-  const [vectors, columns, together, own] = [list(vectorsOf(filters)), list(across), list(plan.together), list(filters)]
+  const [vectors, columns, together, own] = [numbers(vectorsOf(filters)), numbers(across), numbers(plan.together), numbers(filters)]
   const apart = by === 'channels' ? shares : 1
   const batches = BATCHES * plan.together * apart
   const text = columnsText(across, wide, paddings)

@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS } from '../../wgsl/header'
 import { MOST_COVERED, type OutputGrid } from '../../wgsl/output-grid'
 import type { Program } from '../types'
 import { columnsText } from './columns'
@@ -50,8 +50,7 @@ export interface FewTermsShape {
 export function fewTerms(dtype: 'f32' | 'f16', plan: OutputGrid, extents: string, { groups, terms, paddings }: FewTermsShape): Program {
   const type = storage(dtype, 1)
   const { wide, high, across, down, beside, below } = plan
-  const list = (count: number) => Array.from({ length: count }, (_, i) => i)
-  const [rows, columns, vectors] = [list(down), list(across), list(vectorsOf(down))]
+  const [rows, columns, vectors] = [numbers(down), numbers(across), numbers(vectorsOf(down))]
   const each = (text: (r: number, c: number) => string) => rows.flatMap((r) => columns.map((c) => text(r, c))).join('\n')
   const text = columnsText(across, wide, paddings)
   const slots = high * vectors.length

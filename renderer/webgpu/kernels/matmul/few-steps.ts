@@ -1,4 +1,4 @@
-import { entry, header, step, THREADS } from '../../wgsl/header'
+import { entry, header, numbers, step, THREADS } from '../../wgsl/header'
 import { MOST_COVERED, type OutputGrid } from '../../wgsl/output-grid'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
@@ -32,8 +32,7 @@ export function planFewSteps(batch: number, m: number, n: number): OutputGrid {
 export function fewSteps(shape: KernelShape): Program {
   const [batch, m, n, k, transA, transB] = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
   const { wide, high, across, down, beside, below } = planFewSteps(batch, m, n)
-  const list = (count: number) => Array.from({ length: count }, (_, i) => i)
-  const [rows, columns, steps] = [list(down), list(across), list(k)]
+  const [rows, columns, steps] = [numbers(down), numbers(across), numbers(k)]
   const each = (text: (r: number, c: number) => string) => rows.flatMap((r) => columns.map((c) => text(r, c))).join('\n')
   const wgsl = `${header([{ name: 'a', type: 'f32' }, { name: 'b', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false)}
 ${entry(`  let m = dim(0u);

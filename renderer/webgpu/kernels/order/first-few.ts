@@ -1,8 +1,8 @@
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
-import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
 import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
-import { keyFunctions, numbers } from './keys'
+import { keyFunctions } from './keys'
 import type { Sorted, Source } from './network'
 import { isSelectedByRow } from './row-select'
 

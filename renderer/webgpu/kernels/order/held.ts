@@ -1,7 +1,7 @@
-import { entry, header, step, storage } from '../../wgsl/header'
+import { entry, header, numbers, step, storage } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
-import { keyFunctions, lowestBit, numbers } from './keys'
+import { keyFunctions, lowestBit } from './keys'
 import type { Sorted, Source } from './network'
 
 /** Threads of a workgroup, those that share a row at most, and elements that a thread holds: more of the longest rows alone. */

@@ -11,6 +11,3 @@ fn value_of(key: u32) -> f32 {
 
 /** The lowest bit in which keys of a type differ: f32 made of f16 has 13 zeros at its end. */
 export const lowestBit = (type: 'f32' | 'f16') => (type === 'f16' ? 13 : 0)
-
-/** 0 up to `count` - 1. */
-export const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)

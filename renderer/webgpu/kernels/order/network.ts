@@ -1,6 +1,6 @@
-import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, type Binding } from '../../wgsl/header'
 import type { BufferName, Step } from '../types'
-import { keyFunctions, numbers } from './keys'
+import { keyFunctions } from './keys'
 
 /** Pairs of key and place that fit the 16 KiB of workgroup memory that every adapter has; eight for each thread. */
 export const BLOCK_BITS = 11

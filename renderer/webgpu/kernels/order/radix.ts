@@ -1,6 +1,6 @@
-import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, type Binding } from '../../wgsl/header'
 import type { BufferName, DeviceLimits, Program, Step } from '../types'
-import { keyFunctions, lowestBit, numbers } from './keys'
+import { keyFunctions, lowestBit } from './keys'
 import type { Sorted } from './network'
 import { partOf, sortByParts } from './parts'
 import { apart, memoryText, ranked, usesSubgroups } from './ranked'

@@ -1,6 +1,5 @@
-import { THREADS } from '../../wgsl/header'
+import { numbers, THREADS } from '../../wgsl/header'
 import { shuffledAhead } from '../../wgsl/rows'
-import { numbers } from './keys'
 
 /** Where sixteen threads have their base for a digit: beside those of other digits, turned so that threads that write those of a digit meet different banks as well. */
 const baseAt = (sixteen: string, digit: string) => `${sixteen} * 16u + (${digit} ^ (${sixteen} / 2u % 16u))`

@@ -1,6 +1,6 @@
-import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
 import type { BufferName, KernelShape, Program } from '../types'
-import { keyFunctions, numbers } from './keys'
+import { keyFunctions } from './keys'
 import type { Sorted, Source } from './network'
 import { type Memory, memoryText, usesSubgroups } from './ranked'
 

@@ -1,7 +1,7 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import type { Program } from '../types'
-import { keyFunctions, numbers } from './keys'
+import { keyFunctions } from './keys'
 import type { Sorted, Source } from './network'
 
 /** Longest row whose keys one workgroup keeps, beside those of other rows where they are short, and elements of all rows up to which few steps count for more than few comparisons. */

@@ -1,7 +1,7 @@
-import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, type Binding } from '../../wgsl/header'
 import { scanMemory, sumsBefore } from '../../wgsl/scan'
 import type { BufferName, Program, Step } from '../types'
-import { keyFunctions, numbers } from './keys'
+import { keyFunctions } from './keys'
 import { BLOCK, BLOCK_BITS, FIRST_RUNS, NETWORK, writeResult, type Sorted } from './network'
 
 /**

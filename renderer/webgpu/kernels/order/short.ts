@@ -1,6 +1,5 @@
-import { entry, header, step, storage } from '../../wgsl/header'
+import { entry, header, numbers, step, storage } from '../../wgsl/header'
 import type { Program } from '../types'
-import { numbers } from './keys'
 import type { Sorted, Source } from './network'
 
 /** Longest row that a thread keeps, and rows of a workgroup, whose elements fit workgroup memory. */

@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS, uniformAt, widthFor, working, type Width } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, uniformAt, widthFor, working, type Width } from '../../wgsl/header'
 import { EXCHANGE, reduction, shuffled, sumOf } from '../../wgsl/rows'
 import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
 
@@ -59,8 +59,7 @@ export function longNormBackward(shape: KernelShape, layer: boolean): Program | 
   const { width, vectors, parts, each, slabs } = plan
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vf] = [storage(dtype, width), working(width)]
-  const list = (count: number) => Array.from({ length: count }, (_, i) => i)
-  const lines = (count: number, text: (k: number) => string) => list(count).map(text).join('\n')
+  const lines = (count: number, text: (k: number) => string) => numbers(count).map(text).join('\n')
   const saved = { type: 'f32', uniform: Math.ceil(tokens / 4) }
   const inputs = [{ name: 'grad_in', type }, { name: 'x_in', type }, { name: 'weight_in', type }, ...(layer ? [{ name: 'mean_of', ...saved }] : []), { name: 'rstd_of', ...saved }]
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, ...(layer ? [{ input: 4 }] : [])]
@@ -68,7 +67,7 @@ export function longNormBackward(shape: KernelShape, layer: boolean): Program | 
   const functions = `${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, shape.subgroups)}`
   const h = (x: string, row: string) => (layer ? `(${x} - ${uniformAt('mean_of', row)}) * ${uniformAt('rstd_of', row)}` : `${x} * ${uniformAt('rstd_of', row)}`)
   const sums = layer ? ['along', 'plain'] : ['along']
-  const fours = list(Math.ceil(tokens / TOGETHER)).map((four) => list(Math.min(TOGETHER, tokens - four * TOGETHER)).map((k) => four * TOGETHER + k))
+  const fours = numbers(Math.ceil(tokens / TOGETHER)).map((four) => numbers(Math.min(TOGETHER, tokens - four * TOGETHER)).map((k) => four * TOGETHER + k))
   const columns = fours.map((rows) => [
     ...rows.map((t) => `    let grad_${t} = ${vf}(grad_in[column + ${t * vectors}u]); let x_${t} = ${vf}(x_in[column + ${t * vectors}u]);`),
     ...rows.map((t) => `    { let h = ${h(`x_${t}`, `${t}u`)}; let g = grad_${t} * weight; along_${t} += ${sumOf('(g * h)', width)}; dw += grad_${t} * h;${layer ? ` plain_${t} += ${sumOf('g', width)}; db += grad_${t};` : ''} }`),

@@ -1,4 +1,4 @@
-import { entry, header, step, storage, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import type { Program } from '../types'
 import { keysSeen, type FewAttention } from './few'
 
@@ -14,8 +14,6 @@ const FEWEST_QUERIES = 2 ** 13
 const MOST_KEYS = 8
 /** Bytes of keys and values in workgroup memory at a time: all that every adapter has. */
 const MEMORY = 16_384
-
-const list = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
 export interface OwnQueryPlan {
   threads: number
@@ -48,7 +46,7 @@ export function planOwnQuery(of: FewAttention): OwnQueryPlan {
 const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
   ${widthFor(headDim) === 4
     ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);`
-    : `let first = row * ${headDim}u;\n  return vec4<f32>(${list(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
+    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
 }
 `
 
@@ -67,7 +65,7 @@ function textOf(of: FewAttention, { threads, sources, chunk, keys }: OwnQueryPla
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const vectors = Math.ceil(headDim / 4)
-  const [columns, every, sides] = [list(vectors), list(keys), ['x', 'y', 'z', 'w']]
+  const [columns, every, sides] = [numbers(vectors), numbers(keys), ['x', 'y', 'z', 'w']]
   const [all, seen, held] = [sharingKeys(of), keysSeen(of), sources * chunk]
   // Results are written by neighbours beside each other, where they fit the memory of the keys.
   const staged = width === 4 && sources * all <= held

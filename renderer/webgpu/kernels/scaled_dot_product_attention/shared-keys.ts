@@ -1,4 +1,4 @@
-import { entry, header, step, storage, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
 import { joinStep, keysSeen, type FewAttention } from './few'
@@ -30,8 +30,6 @@ const TOGETHER_OF_ONE = 4
 const FILLED = 264
 const FEWEST = 66
 const LEAST_KEYS = 128
-
-const list = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
 export interface SharedKeysPlan {
   threads: number
@@ -99,7 +97,7 @@ export function sharedKeys(of: FewAttention, device: Pick<KernelShape, 'subgroup
 const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
   ${widthFor(headDim) === 4
     ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);`
-    : `let first = row * ${headDim}u;\n  return vec4<f32>(${list(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
+    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
 }
 `
 
@@ -108,7 +106,7 @@ function textOf(of: FewAttention, { threads, rows, sharing, chunk, keys, joined,
   const width = widthFor(headDim)
   const type = storage(dtype, width)
   const [vectors, quads, split, several] = [Math.ceil(headDim / 4), chunk / 4, parts > 1, perPart > chunk]
-  const [own, every, high] = [list(rows), list(keys), Math.floor(threads / vectors)]
+  const [own, every, high] = [numbers(rows), numbers(keys), Math.floor(threads / vectors)]
   const each = (text: (r: number) => string, separator = '\n') => own.map(text).join(separator)
   const lanes = threads / powerOfTwoFrom(rows)
   const beside = threads / sharing
@@ -116,7 +114,7 @@ function textOf(of: FewAttention, { threads, rows, sharing, chunk, keys, joined,
   const held = Math.ceil(vectors / sharing)
   const together = keys === 1 ? TOGETHER_OF_ONE : TOGETHER / keys
   const products = Array.from({ length: Math.ceil(held / together) }, (_, i) => {
-    const here = list(Math.min(together, held - i * together)).map((e) => e + i * together)
+    const here = numbers(Math.min(together, held - i * together)).map((e) => e + i * together)
     const isWhole = (e: number) => (e + 1) * sharing <= vectors
     const loads = here.map((e) => {
       const at = isWhole(e) ? `share + ${e * sharing}u` : `min(share + ${e * sharing}u, ${vectors - 1}u)`
@@ -135,9 +133,9 @@ ${values.map((value, i) => `        ${shared.isWhole ? '' : `if (own_row + ${i}u
       }`
   }
   const seen = causal ? (of.heads === of.kvHeads ? `min(min(dim(0u), dim(1u)), first_row + ${rows}u)` : 'min(dim(0u), dim(1u))') : 'dim(1u)'
-  const values = (declare: string) => list(4).map((i) => `      ${declare}value_${i} = load_v(base + start + min(4u * j + ${i}u, count - 1u), x);`).join('\n')
-  const written = (at: string, value: string) => split ? list(4).map((i) => `${headDim % 4 === 0 ? '' : `if (4u * x + ${i}u < ${headDim}u) `}{ out[${at} + 4u * x + ${i}u] = ${value}[${i}]; }`).join(' ')
-    : width === 4 ? `out[${at} + x] = ${type}(${value});` : list(4).map((i) => `if (4u * x + ${i}u < ${headDim}u) { out[${at} + 4u * x + ${i}u] = ${type}(${value}[${i}]); }`).join(' ')
+  const values = (declare: string) => numbers(4).map((i) => `      ${declare}value_${i} = load_v(base + start + min(4u * j + ${i}u, count - 1u), x);`).join('\n')
+  const written = (at: string, value: string) => split ? numbers(4).map((i) => `${headDim % 4 === 0 ? '' : `if (4u * x + ${i}u < ${headDim}u) `}{ out[${at} + 4u * x + ${i}u] = ${value}[${i}]; }`).join(' ')
+    : width === 4 ? `out[${at} + x] = ${type}(${value});` : numbers(4).map((i) => `if (4u * x + ${i}u < ${headDim}u) { out[${at} + 4u * x + ${i}u] = ${type}(${value}[${i}]); }`).join(' ')
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: split ? 'f32' : type, write: true }], dtype === 'f16', subgroups !== undefined)}${exchange(threads)}
 // Nested: the checks of indices that a browser adds are needed once for all queries.
 var<workgroup> queries: array<array<vec4<f32>, ${vectors}>, ${rows}>;
@@ -162,7 +160,7 @@ ${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('s
   var total = 0.0;
 ${each((r) => `  var sum_${r} = vec4<f32>(0.0);`)}
 ${shared.declared}
-${causal ? list(shared.count).map((i) => `  let end_${i} = (first_row + ${sharing === 1 ? '' : 'own_row + '}${i}u) % dim(0u) + 1u;`).join('\n') : ''}
+${causal ? numbers(shared.count).map((i) => `  let end_${i} = (first_row + ${sharing === 1 ? '' : 'own_row + '}${i}u) % dim(0u) + 1u;`).join('\n') : ''}
   let seen = ${seen};
   let end = min(seen, (part + 1u) * dim(5u));
   workgroupBarrier();
@@ -217,7 +215,7 @@ ${Array.from({ length: Math.ceil(rows / joined) }, (_, round) => {
     let here = i / ${vectors}u;
     let own = ${round * joined}u + here;
     var sum = sums[here][x];
-${list(high - 1).map((h) => `    sum += sums[here][x + ${(h + 1) * vectors}u];`).join('\n')}
+${numbers(high - 1).map((h) => `    sum += sums[here][x + ${(h + 1) * vectors}u];`).join('\n')}
     if (first_row + own < all) {
       let query = source * all + first_row + own;
 ${split ? `      let to = (query * dim(4u) + part) * ${headDim + 2}u;
@@ -240,7 +238,7 @@ function sharedScores(rows: number, sharing: number): { declared: string; count:
     count: all / sharing,
     isWhole: all === rows,
     added: (u) => {
-      let values = list(all).map((r) => (r < rows ? `score_${u}_${r}` : '0.0'))
+      let values = numbers(all).map((r) => (r < rows ? `score_${u}_${r}` : '0.0'))
       const lines: string[] = []
       for (const stride of strides) {
         const [lower, upper] = [values.slice(0, values.length / 2), values.slice(values.length / 2)]

@@ -1,4 +1,4 @@
-import { entry, header, step, THREADS, widthFor, working, type Width } from '../../wgsl/header'
+import { entry, header, numbers, step, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { scanMemory, scanWords, sumsBefore } from '../../wgsl/scan'
 import type { DeviceLimits, Program } from '../types'
 import { joined } from './crowded'
@@ -89,8 +89,7 @@ const bytesOf = (rows: number, ordered: number, threads: number) => 4 * (counter
  */
 export function byRow(allRows: number, dim: number, indices: number, { threads, ordered, width, vectors, wide, slabs, shares, kept, each, parts, ranges, ofRange: rows }: ByRowPlan): Program {
   const vf = width === 2 ? 'vec2<f32>' : working(width)
-  const list = (count: number) => Array.from({ length: count }, (_, i) => i)
-  const of = (count: number, text: (k: number) => string) => list(count).map(text).join('\n')
+  const of = (count: number, text: (k: number) => string) => numbers(count).map(text).join('\n')
   const scanned = Math.ceil(rows / threads)
   const own = ordered / threads
   const items = rows * wide * shares
@@ -99,7 +98,7 @@ export function byRow(allRows: number, dim: number, indices: number, { threads, 
   let vector_${k} = min(slab * ${wide}u + item_${k} % ${wide}u, ${vectors - 1}u);`
   const share = (k: number) => `item_${k} / ${wide}u % ${shares}u`
   // Threads with many sums add up two at a time: the loads of both are on their way together.
-  const pairs = kept > MOST_KEPT ? list(Math.ceil(kept / 2)).map((p) => [2 * p, 2 * p + 1].filter((k) => k < kept)) : list(kept).map((k) => [k])
+  const pairs = kept > MOST_KEPT ? numbers(Math.ceil(kept / 2)).map((p) => [2 * p, 2 * p + 1].filter((k) => k < kept)) : numbers(kept).map((k) => [k])
   const added = (ks: readonly number[]) => `    {
 ${ks.map((k) => `      ${place(k)}
       let live_${k} = item_${k} < ${items}u;
@@ -108,7 +107,7 @@ ${ks.map((k) => `      ${place(k)}
       while (${ks.map((k) => `i_${k} < end_${k}`).join(' || ')}) {
 ${ks.map((k) => of(AT_ONCE, (u) => `        let at_${k}_${u} = places[min(i_${k} + ${u * shares}u, max(end_${k}, 1u) - 1u)];`)).join('\n')}
 ${ks.map((k) => of(AT_ONCE, (u) => `        let v_${k}_${u} = select(${vf}(0.0), src[at_${k}_${u} * ${vectors}u + vector_${k}], i_${k} + ${u * shares}u < end_${k});`)).join('\n')}
-${ks.map((k) => `        sum_${k} += ${list(AT_ONCE).map((u) => `v_${k}_${u}`).join(' + ')}; i_${k} += ${AT_ONCE * shares}u;`).join('\n')}
+${ks.map((k) => `        sum_${k} += ${numbers(AT_ONCE).map((u) => `v_${k}_${u}`).join(' + ')}; i_${k} += ${AT_ONCE * shares}u;`).join('\n')}
       }
     }`
   const wgsl = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: vf }, { name: 'partial', type: vf, write: true }], false)}
@@ -128,7 +127,7 @@ ${of(own, (u) => `    let to_${u} = u32(indices[min(begin + lane + ${u * threads
 ${of(own, (u) => `    var before_${u} = 0u; if (live_${u}) { before_${u} = atomicAdd(&counts[to_${u}], 1u); }`)}
     workgroupBarrier();
 ${of(scanned, (k) => `    let count_${k} = atomicLoad(&counts[lane * ${scanned}u + ${k}u]);`)}
-    sums[lane] = ${list(scanned).map((k) => `count_${k}`).join(' + ')};
+    sums[lane] = ${numbers(scanned).map((k) => `count_${k}`).join(' + ')};
 ${sumsBefore('ahead', '0u', threads)}
 ${of(scanned, (k) => `    atomicStore(&counts[lane * ${scanned}u + ${k}u], ahead);\n    ahead += count_${k};`)}
     if (lane == ${threads - 1}u) { atomicStore(&counts[${scanned * threads}u], ahead); }
