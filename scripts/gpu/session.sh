@@ -86,7 +86,7 @@ step() {
     slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
     rates) node out/bench/bench.mjs rates devices=cuda:0 "parts=large:$((seconds / 2 - 15)),small:$((seconds / 2 - 15))" "log=$out/rates.jsonl" "results=$out/rates" ;;
     sanitize) OPSCOPE_SECONDS=$((seconds - 20)) OPSCOPE_JOBS=2 sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
-    energy) node out/bench/bench.mjs energy devices=cuda:0 beside=cuda:0/cublaslt,python:cuda:0/torch "log=$out/energy.jsonl" "results=$out/energy" ;;
+    energy) node out/bench/bench.mjs energy "log=$out/energy.jsonl" "results=$out/energy" ;;
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
     fuzz) fuzz ;;
     families) families ;;

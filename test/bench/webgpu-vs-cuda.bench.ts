@@ -12,13 +12,13 @@ import type { Bench, BenchRecord, Figure, Outcome } from './bench'
 import { BOUNDS, classOf, drawCases, type Drawable, type Drawn } from './fuzz/draw'
 import { inShare, readCases } from './fuzz/list'
 import { Journal } from './journal'
-import { openSides, type HostSide } from './proof/host-sides'
+import { openSides, takes, type HostSide } from './proof/host-sides'
 
 /**
  * Our WGSL kernels in the app's own page beside CUDA, PyTorch and the web's libraries on one GPU, all through the product's hosts:
  *   devices=webgpu:0/wgsl
  *   beside=cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs   those that are missing are left out
- *   parts=cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
+ *   parts=cold:60,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
  *   seed=N count=N               which shapes fuzz and conformance draw
  *   cases=FILE                   fuzz has these instead, a list of { op, dtype, params }
  *   ops=sum,softmax              these operations alone in cold, hot and peers
@@ -27,7 +27,7 @@ import { openSides, type HostSide } from './proof/host-sides'
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
  *   from=FILE                    judges the rows of an earlier result again; or of a log, with record=FILE, the result of the last run that wrote to it
  * cold, hot: every operation in f32. fuzz: drawn shapes in f32, cold, beside CUDA. conformance: drawn small shapes in every dtype and own
- * implementation, compared with their references. energy: of a call. peers: web libraries on their operations.
+ * implementation, compared with their references. peers: web libraries on their operations.
  */
 const webgpuVsCuda: Bench = async ({ args, say }) => {
   if (args['from'] !== undefined) {
@@ -43,7 +43,7 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
   try {
     const only = args['ops']?.split(',')
     const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge', cases: args['cases'] === undefined ? undefined : readCases(args['cases']) }
-    for (const word of (args['parts'] ?? 'cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
+    for (const word of (args['parts'] ?? 'cold:60,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
       const [part = '', seconds = '60'] = word.split(':')
       const until = performance.now() + Number(seconds) * 1000
       const { cases, sides, settings } = partOf(part, own, others, places)
@@ -101,14 +101,12 @@ interface Part {
 const TIMED: MeasureSettings = { ...PRESETS.quick, relativeCi: 0.01, minSeconds: 0.02, maxSeconds: 0.25, maxWarmupSeconds: 0.05, verifyWork: 2e6 }
 /** Two samples, because a result has some: what counts is the comparison with the reference. */
 const CHECKED: MeasureSettings = { ...PRESETS.quick, rule: { id: 'fixed-count', count: 2 }, minSamples: 2, minSeconds: 0, maxSeconds: 0.05, maxWarmupSeconds: 0, verifyWork: 1e7 }
-const ENERGY: readonly Asked[] = [{ op: 'copy', dtype: 'f32', params: { n: 2 ** 26 } }]
 const FUZZ = { elements: 2 ** 26, flops: 2 ** 36 }
 const CONFORMANCE = { ...BOUNDS, elements: 2 ** 20, flops: 2 ** 30 }
 /** Forms whose `xlarge` takes milliseconds; others have their `large` beside it. */
 const LARGE_FORMS = new Set(['vector', 'matrix'])
 
 const kernelsOf = ({ device, impl }: HostSide) => device.impls.find(({ id }) => id === impl)?.kernels ?? {}
-const takes = (side: HostSide, { op, dtype }: Asked) => kernelsOf(side)[op]?.includes(dtype) === true
 const isWeb = ({ device }: HostSide) => device.backend === 'webgpu'
 
 /** Which cases the parts take. */
@@ -129,7 +127,6 @@ function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed
   const web = others.filter(isWeb)
   if (part === 'cold' || part === 'hot') return { cases: catalogue(own, sizes), sides: [own, ...native], settings: TIMED }
   if (part === 'peers') return { cases: catalogue(own, sizes === 'xlarge' ? 'large' : sizes).filter((one) => web.some((side) => takes(side, one))), sides: [own, ...web], settings: TIMED }
-  if (part === 'energy') return { cases: ENERGY, sides: [own, ...native.slice(0, 1)], settings: { ...TIMED, energy: true } }
   if (part === 'fuzz') return { cases: cases ?? drawCases(seed, count, drawable([own, ...native.slice(0, 1)].map(kernelsOf), 'f32'), FUZZ), sides: [own, ...native.slice(0, 1)], settings: TIMED }
   if (part === 'conformance') {
     const impls = own.device.impls.filter(({ id, available }) => available.ok && id.startsWith('wgsl'))
@@ -156,7 +153,7 @@ function catalogue(own: HostSide, sizes: string): Asked[] {
     .map(({ place: _, ...one }) => one)
 }
 
-const MODES: Readonly<Record<string, Mode>> = { hot: 'hot', energy: 'hot', conformance: 'hot' }
+const MODES: Readonly<Record<string, Mode>> = { hot: 'hot', conformance: 'hot' }
 
 async function measured(part: string, asked: Asked, sides: readonly HostSide[], settings: MeasureSettings): Promise<Row> {
   const { op: id, dtype, params } = asked
@@ -174,13 +171,12 @@ async function measured(part: string, asked: Asked, sides: readonly HostSide[], 
 function columnsOf(name: string, result: Result | string): Partial<Row> {
   if (typeof result === 'string') return { [`${name} ended`]: result }
   if (result.status !== 'ok') return { [`${name} ended`]: `${result.status}: ${result.message ?? ''} ${result.detail ?? ''}`.trim().slice(0, 400) }
-  const { summary, grade, hostCallNs, energy, verification } = result
+  const { summary, grade, hostCallNs, verification } = result
   return {
     [`${name} ns`]: Number(summary!.medianNs.toPrecision(6)),
     [`${name} grade`]: grade,
     ...(hostCallNs === undefined ? {} : { [`${name} host ns`]: Math.round(hostCallNs) }),
     ...(verification?.checkedElements === undefined ? {} : { [`${name} checked`]: verification.checkedElements }),
-    ...(energy === undefined ? {} : { [`${name} J`]: energy.joulesPerCall, [`${name} low J`]: energy.lowJ, [`${name} high J`]: energy.highJ, [`${name} W`]: energy.watts }),
   }
 }
 
@@ -247,7 +243,6 @@ function figuresOf(rows: readonly Row[]): Figure[] {
       { name: `${part}: cases that failed their check or were refused`, value: ended.length, unit: '', aim: 0, better: 'less' },
     ]
     if (part === 'conformance') return common
-    if (part === 'energy') return [...common, ...own.flatMap(energies)]
     return [...common, ...othersIn(own).flatMap((other) => [...speeds(part, own, other), ...farBehind(part, own, other)]), ...(part === 'cold' || part === 'hot' ? sharesOfCopy(part, own) : [])]
   })
 }
@@ -265,15 +260,6 @@ function speeds(part: string, rows: readonly Row[], other: string): Figure[] {
       { name: `${part}, ${kind}: speed relative to ${other}, slowest case`, value: Math.min(...pairs.map(({ speed }) => speed)), unit: 'x', ...(part === 'fuzz' ? { aim: 0.5, better: 'more' as const } : {}), published: kind === 'bound by memory' || kind === 'all' },
     ]
   })
-}
-
-/** Energy of a call on our device, and what another side needs of it. */
-function energies(row: Row): Figure[] {
-  const joules = (name: string) => row[`${name} J`]
-  const own = joules(OWN)
-  if (typeof own !== 'number') return []
-  const others = Object.keys(row).flatMap((key) => (key.endsWith(' J') && !/ (low|high) J$/.test(key) && key !== `${OWN} J` ? [key.slice(0, -2)] : []))
-  return [{ name: `energy: ${row.op} of ${row.params}`, value: own * 1000, unit: 'mJ', published: true }, ...others.map((other) => ({ name: `energy: ${row.op}, over that of ${other}`, value: own / Number(joules(other)), unit: 'x', published: true }))]
 }
 
 /** What the geometric mean of the speeds should be. */

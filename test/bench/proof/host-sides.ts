@@ -1,5 +1,5 @@
 import type { Device } from '@core/backend'
-import type { BenchmarkCase } from '@core/case'
+import type { BenchmarkCase, Dtype } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { nativeHostKind, pythonHostKind } from '../../../main/measurement/host'
@@ -17,6 +17,9 @@ export interface HostSide {
   measure(c: BenchmarkCase, settings: MeasureSettings): Promise<Result>
   close(): void
 }
+
+/** Whether a side has a kernel of an operation in a dtype. */
+export const takes = ({ device, impl }: HostSide, { op, dtype }: { op: string; dtype: Dtype }): boolean => device.impls.find(({ id }) => id === impl)?.kernels[op]?.includes(dtype) === true
 
 /** A case that takes longer than this has lost its host. */
 const PATIENCE_MS = 30_000
