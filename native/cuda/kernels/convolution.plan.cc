@@ -16,6 +16,7 @@
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
+#include "convolution/taps.h"
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
@@ -191,6 +192,14 @@ void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const 
   p.launch(p.kernel_in("convolution_group", "convolution_group_" + p.dtype() + "_" + std::to_string(g.eights), g.shared), {g.blocks, s.groups}, conv_group_threads, g.shared, from.x, from.weight, p.output(), s, g.conv);
 }
 
+void plan_taps(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvTapsShape t = conv_taps_shape(p.device.sm_count, s, shape.element_bytes);
+  const CUdeviceptr weight = p.workspace(t.weights * 2), sums = p.workspace(int64_t{s.batch} * t.task.rows * t.task.pitch * 4);
+  p.launch(p.kernel_in("convolution_taps", "convolution_taps_weight_2"), {ceil_div(t.weights, 256)}, 256, 0, from.weight, weight, s.channels, t.task.rows / s.filters, t.task.rows, t.task.padded, static_cast<int>(t.weights));
+  p.launch(p.kernel_in("convolution_taps", "convolution_taps_" + p.dtype() + "_" + std::to_string(t.sixteens), t.shared), {t.blocks, t.passes}, conv_taps_threads, t.shared, from.x, weight, sums, t.task).early(p.device);
+  p.launch(p.kernel_in("convolution_taps", "convolution_taps_sum_" + p.dtype()), {ceil_div(shape.outputs(), 256)}, 256, 0, sums, p.output(), s, static_cast<int>(shape.outputs()), t.task.pitch).early(p.device);
+}
+
 void plan_spans(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const ConvSpansShape r = conv_spans(p.device.sm_count, shape);
   p.launch(p.kernel_in("convolution_spans", "convolution_spans_" + p.dtype(), r.shared), {r.blocks, s.groups}, conv_spans_threads, r.shared, from.x, from.weight, p.output(), r.spans);
@@ -203,8 +212,7 @@ void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape) {
 
 void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
-  const char* name = positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four";
-  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + name), {ceil_div(threads, 256)}, 256, 0, from.x, from.weight, p.output(), s.groups, static_cast<int>(shape.filters),
+  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four")), {ceil_div(threads, 256)}, 256, 0, from.x, from.weight, p.output(), s.groups, static_cast<int>(shape.filters),
            s.channels / s.groups, static_cast<long long>(plane), static_cast<long long>(across), static_cast<int>(blocks), static_cast<long long>(threads));
 }
 
@@ -240,6 +248,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
+  shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
   shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
@@ -286,6 +295,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::group: return plan_group(p, from, s, shape);
     case ConvKind::slab: return plan_slab(p, from, s, shape);
     case ConvKind::filters: return plan_filters(p, from, s, shape);
+    case ConvKind::taps: return plan_taps(p, from, s, shape);
     case ConvKind::spans: return plan_spans(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
@@ -315,12 +325,14 @@ void plan(Planner& p) {
   const int64_t plane = int64_t{whole.depth.output} * whole.height.output * whole.width.output, volume = int64_t{whole.depth.kernel} * whole.height.kernel * whole.width.kernel;
   if (plane >= most || p.dim(1) / p.dim(3) * volume >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
   const Problem problem = problem_of(p, whole, true);
-  if (const ConvImage image = conv_image(whole, problem.shape); image.terms > 0 && !problem.shape.depthwise && image.cost < problem.choice.cost) return plan_image(p, whole, image);
+  const ConvImage image = conv_image(whole, problem.shape);
+  const bool of_images = image.terms > 0 && !problem.shape.depthwise && image.cost < problem.choice.cost;
   if (const ConvTrim trim = conv_trim(whole); conv_is_trimmed(whole, trim) && !problem.shape.depthwise) {
     const Problem trimmed = problem_of(p, conv_trimmed(whole, trim), false);
     const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;
-    if (conv_trim_pays(problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
+    if (conv_trim_pays(of_images ? image.cost : problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
   }
+  if (of_images) return plan_image(p, whole, image);
   if (conv_unfolds(whole) && !problem.shape.depthwise) {
     const Problem unfolded = problem_of(p, conv_unfolded(whole), false);
     if (conv_takes_unfolded(problem.choice.kind, unfolded.choice.kind, unfolded.shape) && conv_unfold_pays(problem.choice.cost, unfolded.choice.cost, whole, problem.shape.element_bytes)) return plan_kind(p, {plan_unfold(p, whole), p.input(1)}, unfolded);

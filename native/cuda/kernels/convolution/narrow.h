@@ -34,7 +34,7 @@ inline ConvNarrowShape conv_narrow(int sm_count, const ConvShape& c) {
   // Of small planes each element lies in a line of memory of its own.
   const double apart = std::max(1.0, 6.0 / static_cast<double>(c.plane));
   // Few filters leave the reads of single elements in sight.
-  const double reads = n.positions == 1 && c.filters <= 8 ? 1.2 * n.steps : 0;
+  const double reads = n.positions == 1 && c.filters <= 16 ? 1.2 * n.steps : 0;
   n.cost = 5.5 + reads + std::hypot(static_cast<double>(eights) * pass, moved * apart * 132 / sm_count);
   return n;
 }

@@ -30,7 +30,7 @@ inline ConvSlab conv_slab(int sm_count, const ConvShape& c) {
   s.filters = c.filters > 64 && up(c.filters, 128) * 128 <= up(c.filters, 64) * 64 ? 128 : 64;
   const int64_t outputs = 192 - s.filters, columns = up(c.columns, outputs);
   s.tiles = up(c.filters, s.filters), s.blocks = columns * s.tiles;
-  if (s.blocks >= most || s.blocks * c.groups < 2 * sm_count) return {};
+  if (s.blocks >= most || s.blocks * c.groups * 4 < 7 * sm_count) return {};
   const int64_t rounds = up(c.terms, most_depth);
   s.depth = static_cast<int>(up(c.terms, rounds));
   const int64_t pitches = slab_pitch(s.filters) + slab_pitch(static_cast<int>(outputs)), results = c.plane % 4 == 0 ? 0 : s.filters * slab_pitch(static_cast<int>(outputs));

@@ -33,6 +33,7 @@ enum class ConvKind {
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
   spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
+  taps,         // few filters with several elements over many channels, products with each element (convolution_taps.cu)
   few,          // few filters of a kernel of one element, a product of vectors and planes (matmul_narrow.cu)
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
@@ -145,9 +146,11 @@ inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
     const double threads = static_cast<double>(up(c.columns, positions) * positions * c.groups * up(c.filters, filters) * lanes) * 132 / sm_count, sum = static_cast<double>(terms);
     return t.launch + std::hypot(threads * (t.thread + sum * (t.term + filters * t.product)), sum * t.latency);
   };
-  if (group == 1 && conv_takes_window(sm_count, c, together)) return cost(conv_window_cost, together, together == 1 ? 1024 : 512, 1, c.terms);
+  // More than two groups of eight filters read all of the input again.
+  if (group == 1 && conv_takes_window(sm_count, c, together)) return cost(conv_window_cost, together, together == 1 ? 1024 : 512, 1, c.terms) * (c.element_bytes == 2 && c.filters > 16 && c.terms >= 16 ? 1.1 : 1);
   if (group == 1) return cost(conv_direct_cost, together, 1, 1, c.terms);
-  if (conv_shares_window(sm_count, c, c.channels, shared)) return cost(conv_shared_cost, shared, 1, 8, up(c.channels, 8) * (c.terms / c.channels));
+  constexpr int64_t many_channels = 80;  // of which the warps of a block wait for more than ten each
+  if (conv_shares_window(sm_count, c, c.channels, shared)) return cost(conv_shared_cost, shared, 1, 8, up(c.channels, 8) * (c.terms / c.channels)) * (c.element_bytes == 4 && c.channels > many_channels ? 1.25 : 1);
   return cost(conv_warp_cost, together, 1, 32, up(c.terms, 32));
 }
 
@@ -216,8 +219,10 @@ inline double conv_product_cost(int sm_count, const ConvShape& c) {
 inline double conv_dense_cost(int sm_count, const ConvShape& c) {
   if (!c.dense || (c.element_bytes == 4 && c.terms > 448 && up(c.columns, 64) * up(c.filters, 64) < sm_count)) return 0;
   if (const double cost = conv_slab_cost(sm_count, c, 1, c.columns, c.filters); cost > 0) return cost;
-  const bool half = c.element_bytes == 2, wide = half && c.terms % 8 == 0;
-  const double rate = (half ? 2e6 : 1.4e5) * sm_count, tile = (wide ? 0.010 : 0.022) * 132 / sm_count, bytes = !half || wide ? 2e6 : 1e6;
+  const bool half = c.element_bytes == 2, wide = c.terms % 8 == 0;
+  // f32 takes all kernels of products, whose tiles may be slim.
+  if (!half) return 6 + std::hypot(static_cast<double>(c.columns * up(c.filters, 16) * 16 * up(c.terms, 4) * 4) / (1.4e5 * sm_count), static_cast<double>(c.bytes) / 2.6e6 * 132 / sm_count);
+  const double rate = 2e6 * sm_count, tile = 0.010 * 132 / sm_count, bytes = wide ? 2e6 : 1.5e6;
   const double tiles = static_cast<double>(up(c.columns, 64) * up(c.filters, 64)), terms = static_cast<double>(up(c.terms, 16) * 16);
   return 5.6 + tiles * tile + std::hypot(tiles * 4096 * terms / rate, static_cast<double>(c.bytes) / bytes);
 }
@@ -230,9 +235,11 @@ struct ConvChoice {
 // The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
 inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr int64_t narrow = 16, least_plane = 32;
-  // Images of one position: threads and gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as the product.
-  constexpr int64_t few_filters = 16;
-  constexpr double scattered = 1.2;
+  // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as the product.
+  constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8;
+  const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
+  constexpr double gather_launch = 3.5;
+  const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 ? 1.7 : 1;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
   const ConvRowsShape rows = conv_rows(sm_count, c);
   // Others would write each output of an image to a line of memory of its own, which their models do not count.
@@ -240,7 +247,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (rows.terms > 0 && c.groups > 1 && c.filters * c.groups >= whole_lines && c.outputs() >= many_outputs) return {ConvKind::rows, rows.cost};
   if (const double cost = conv_dense_cost(sm_count, c); cost > 0) {
     if (c.filters > few_filters && c.element_bytes == 2) return rows.terms > 0 && rows.cost < cost ? ConvChoice{ConvKind::rows, rows.cost} : ConvChoice{ConvKind::product, cost};
-    if (c.filters > few_filters || cost * scattered < best.cost) best = {ConvKind::product, c.filters > few_filters ? cost : cost * scattered};
+    if (c.filters > few_filters || cost < best.cost) best = {ConvKind::product, cost};
   }
   const auto consider = [&](ConvKind kind, double cost) {
     if (cost > 0 && cost < best.cost) best = {kind, cost};
@@ -249,10 +256,11 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   consider(ConvKind::each, conv_each_cost(sm_count, c));
   consider(ConvKind::rows, rows.cost);
   if (c.depthwise) return best;
-  consider(ConvKind::gather, conv_gather(sm_count, c).cost * (c.dense ? scattered : 1));
+  if (const double cost = conv_gather(sm_count, c).cost; cost > 0) consider(ConvKind::gather, gather_launch + (cost - gather_launch) * scattered);
   consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
   if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
   consider(ConvKind::group, c.group_cost);
+  consider(ConvKind::taps, c.taps_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
   if (const ConvSlab slab = conv_slab(sm_count, c); slab.filters > 0) consider(ConvKind::slab, slab.cost);
   if (const ConvSpansShape spans = conv_spans(sm_count, c); spans.blocks > 0) consider(ConvKind::spans, spans.cost);
@@ -260,14 +268,19 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (c.point && c.plane >= least_plane) {
     consider(ConvKind::point, conv_point_cost(sm_count, c));
     consider(ConvKind::few, conv_few_cost(sm_count, c));
+    // One image of 16 bits takes every kernel of products, of a few vectors too.
+    constexpr double start = 6.3, bytes = 2.2e6;
+    if (c.element_bytes == 2 && c.columns == c.plane && c.groups == 1 && c.filters > 1 && c.filters <= narrow && c.terms > 8) consider(ConvKind::product, start + static_cast<double>(c.bytes) / bytes * 132 / sm_count);
     // What lies in memory as the product's kernels read it.
     if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
   }
   if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, conv_mma_tiling(sm_count, c).cost + 1.6);
   // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
-  if (c.element_bytes == 4) consider(ConvKind::tiles, 3.5 + 0.9 * conv_tiling(sm_count, c).cost);
+  // Outputs of small planes, each in a line of memory of its own.
+  constexpr double output = 7e-6, whole_plane = 12;
+  if (c.element_bytes == 4) consider(ConvKind::tiles, 3.5 + 0.9 * conv_tiling(sm_count, c).cost + output * static_cast<double>(c.outputs()) * std::min(1.0, whole_plane / static_cast<double>(c.plane)) * 132 / sm_count);
   else if (!c.tensor_cores) consider(ConvKind::tiles, 3.5 + 0.9 * conv_splits(sm_count, c, conv_tile_16bit).cost);
-  if (c.packed_terms > 0 && !c.dense) consider(ConvKind::wgmma, conv_wgmma_tiling(sm_count, c).cost + 1.3);
+  if (c.packed_terms > 0 && !c.dense) consider(ConvKind::wgmma, (conv_wgmma_tiling(sm_count, c).cost + 1.3) * packed_scattered);
   return best;
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/image.h"
 #include "kernels/convolution/packed.h"
+#include "kernels/convolution/taps.h"
 #include "kernels/convolution/tiles.h"
 #include "kernels/convolution/trim.h"
 #include "kernels/convolution/unfold.h"
@@ -274,6 +275,23 @@ void thin() {
   expect(covers && shared, "blocks of few filters cover the outputs, and blocks of a cluster have channels each");
 }
 
+// Rows of sums of a few filters cover each element of each filter, and stages all channels.
+void taps() {
+  bool covers = true;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvTapsShape t = conv_taps_shape(132, s, 2);
+    if (t.sixteens == 0) return;
+    const int64_t plane = int64_t{s.depth.input} * s.height.input * s.width.input, rows = int64_t{s.filters} * s.depth.kernel * s.height.kernel * s.width.kernel;
+    covers = covers && s.groups == 1 && t.task.rows == rows && t.passes * t.sixteens * 16 >= rows && t.task.padded >= s.channels && t.task.padded % conv_taps_channels == 0 && t.task.pitch >= plane && t.task.pitch % 4 == 0 &&
+             int64_t{t.task.tiles} * conv_taps_positions >= plane && t.blocks == int64_t{s.batch} * t.task.tiles && t.shared <= 99 << 10 && t.cost > 0;
+  });
+  expect(covers, "rows and stages of a few filters cover all elements of the kernel and all channels");
+  const auto one = [](int channels, int filters, int groups, int kernel) { return ConvSizes{8, channels, filters, groups, 1, 1, {1, 1, 0, 1}, axis(56, kernel, kernel / 2, 1, 1), axis(56, kernel, kernel / 2, 1, 1)}; };
+  expect(conv_taps_shape(132, one(128, 2, 1, 3), 2).sixteens == 2 && conv_taps_shape(132, one(128, 8, 1, 5), 2).passes == 2 && conv_taps_shape(132, one(128, 2, 1, 3), 4).sixteens == 0 && conv_taps_shape(132, one(128, 2, 1, 1), 2).sixteens == 0 &&
+             conv_taps_shape(132, one(128, 32, 1, 3), 2).sixteens == 0 && conv_taps_shape(132, one(128, 2, 2, 3), 2).sixteens == 0 && conv_taps_shape(132, one(8, 2, 1, 3), 2).sixteens == 0,
+         "f32, kernels of one element, many filters, groups and few channels take other kernels");
+}
+
 // What windows meet is the input of a convolution by kernels of one element.
 void unfolded() {
   const ConvSizes s = {2, 513, 129, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(4523, 1, 0, 2, 1)}, few = conv_unfolded(s);
@@ -311,6 +329,7 @@ void convolution_shapes() {
   packed();
   depthwise();
   thin();
+  taps();
   unfolded();
   images();
 }
