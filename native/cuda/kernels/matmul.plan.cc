@@ -97,11 +97,19 @@ void launch_shallow(Planner& p, const Product& product) {
            static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
 }
 
+void launch_unaligned(Planner& p, const Product& product) {
+  const UnalignedPlan plan = unaligned_plan(p.device.sm_count, product.s);
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const CUdeviceptr shares = shares_of(p, product.results(), plan.task.splits);
+  p.launch(p.kernel_in("matmul_unaligned", "matmul_unaligned_tf32_" + layout_of(product.s), shared), {plan.blocks}, unaligned_threads, shared, product.a, product.b, product.c, shares, plan.task);
+  launch_join(p, shares, product.c, product.results(), plan.task.splits);
+}
+
 void launch_short(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const ShortPlan plan = short_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
   const auto shared = static_cast<unsigned>(plan.task.staged) * (short_threads / 32);
-  const std::string kernel = "matmul_short_" + p.dtype() + "_" + std::to_string(plan.blocks) + "_" + std::to_string(plan.steps) + (plan.run ? "_run" : "_pieces");
+  const std::string kernel = "matmul_short_" + p.dtype() + "_" + std::to_string(plan.blocks) + "_" + std::to_string(plan.steps) + (plan.run ? "_run" : "_pieces") + (plan.columns ? "_columns" : "");
   p.launch(p.kernel_in("matmul_short", kernel, shared), {plan.launched}, short_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
@@ -166,6 +174,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
     case TileKernel::f32: return launch_f32(p, product);
     case TileKernel::f32_small: return launch_f32_small(p, product);
     case TileKernel::simt: return launch_tiles(p, product, "matmul_simt", product_tile(p.device, simt_tiles, s), 32);
+    case TileKernel::unaligned: return launch_unaligned(p, product);
     case TileKernel::shifted: return launch_shifted(p, product);
     case TileKernel::middle: return launch_small(p, product, middle_tile);
     case TileKernel::small: return launch_small(p, product, small_tile);

@@ -2,7 +2,8 @@
 // registers, and goes down rows of a, without a barrier. Its rows are so many apart that all lie equally far behind a sector of memory, and its columns start that much sooner: what a thread has,
 // with the columns of mma.sync in an order of their own, is a whole 16-byte piece of the result. Narrow results, whose rows are such pieces only in part, are sixteen rows
 // together a run of memory, which goes through shared memory.
-//   matmul_short_<dtype>_<columns / 8>_<k / 32 bytes>_<pieces|run>
+// In 16 bits, a transposed a whose columns start on 16 bytes is read in pieces of eight neighbouring rows, which are those of a thread in four tiles.
+//   matmul_short_<dtype>_<columns / 8>_<k / 32 bytes>_<pieces|run>[_columns]
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "matmul/short_task.h"
@@ -63,10 +64,35 @@ __device__ __forceinline__ void load_lines(uint32_t (&w)[LINES][STEPS][2], Line 
   else all([&](uint32_t(&to)[2], const T* p, int l) { load_words<0>(to, p, step, l, k); });
 }
 
-template <class T, int BLOCKS, int STEPS, bool RUN>
+// The operands of V / 2 tiles of 16 rows, from the rows of a thread on at `rows`, V that lie together, `step` from one of k to the next: row 2 i + h of them is one of tile i.
+template <int STEPS, class T>
+__device__ __forceinline__ void load_columns(uint32_t (&w)[LANES<T> / 2][2][STEPS][2], const T* rows, long long step, int k, int mine) {
+  constexpr int QUARTER = 8 / sizeof(T);
+#pragma unroll
+  for (int s = 0; s < STEPS; s++) {
+    uint32_t raw[QUARTER][4];
+#pragma unroll
+    for (int i = 0; i < QUARTER; i++) {
+      const int l = (s * 4 + mine) * QUARTER + i;
+      const uint4 v = l < k ? load16(rows + l * step) : make_uint4(0, 0, 0, 0);
+      raw[i][0] = v.x, raw[i][1] = v.y, raw[i][2] = v.z, raw[i][3] = v.w;
+    }
+#pragma unroll
+    for (int tile = 0; tile < LANES<T> / 2; tile++)
+#pragma unroll
+      for (int half = 0; half < 2; half++)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+          w[tile][half][s][i] = __byte_perm(raw[i * 2][tile], raw[i * 2 + 1][tile], half ? 0x7632 : 0x5410);
+        }
+  }
+}
+
+template <class T, int BLOCKS, int STEPS, bool RUN, bool COLUMNS>
 __device__ __forceinline__ void product(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, const ShortTask& t) {
   // EACH blocks of 8 columns give V columns of a thread; so many blocks are summed at a time.
   constexpr int V = LANES<T>, EACH = V / 2, TOGETHER = BLOCKS < 8 ? BLOCKS : 8;
+  constexpr int TILES = COLUMNS ? V / 2 : 1, ROWS = 16 * TILES;
   extern __shared__ __align__(16) char shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane >> 2, mine = lane & 3;
   const int unit = blockIdx.x * WARPS + warp;
@@ -89,21 +115,23 @@ __device__ __forceinline__ void product(const T* __restrict__ a, const T* __rest
       t.b_k, t.k, mine);
   T* staged = reinterpret_cast<T*>(shared + warp * t.staged);
   for (int at = down - batch * t.splits; at < t.tiles; at += t.splits) {
-    const int first = at * 16 * t.period + row_class;
-    uint32_t fa[2][STEPS][2];
-    load_lines<2, STEPS, T>(fa, [&](int i) { return a + min(first + (quad + i * 8) * t.period, t.m - 1) * t.a_row; }, t.a_k, t.k, mine);
+    const int first = at * ROWS * t.period + row_class;
+    uint32_t fa[TILES][2][STEPS][2];
+    if constexpr (COLUMNS) load_columns<STEPS>(fa, a + min(first + quad * V, t.m - V), t.a_k, t.k, mine);
+    else load_lines<2, STEPS, T>(fa[0], [&](int i) { return a + min(first + (quad + i * 8) * t.period, t.m - 1) * t.a_row; }, t.a_k, t.k, mine);
 #pragma unroll
-    for (int i0 = 0; i0 < BLOCKS; i0 += TOGETHER) {
+    for (int part = 0; part < TILES * (BLOCKS / TOGETHER); part++) {
+      const int sixteen = part / (BLOCKS / TOGETHER), i0 = part % (BLOCKS / TOGETHER) * TOGETHER;
       float sums[TOGETHER][4] = {};
 #pragma unroll
       for (int s = 0; s < STEPS; s++) {
-        const uint32_t f[4] = {fa[0][s][0], fa[1][s][0], fa[0][s][1], fa[1][s][1]};
+        const uint32_t f[4] = {fa[sixteen][0][s][0], fa[sixteen][1][s][0], fa[sixteen][0][s][1], fa[sixteen][1][s][1]};
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++) mma(sums[i], f, fb[i0 + i][s][0], fb[i0 + i][s][1], T());
       }
 #pragma unroll
       for (int half = 0; half < 2; half++) {
-        const int row = first + (quad + half * 8) * t.period;
+        const int local = COLUMNS ? quad * V + sixteen * 2 + half : (quad + half * 8) * t.period, row = first + local;
         if (!RUN && row >= t.m) continue;
         T* line = c + static_cast<long long>(row) * t.n;
 #pragma unroll
@@ -113,7 +141,7 @@ __device__ __forceinline__ void product(const T* __restrict__ a, const T* __rest
 #pragma unroll
           for (int j = 0; j < V; j++) piece[j] = sums[group * EACH + j / 2][half * 2 + j % 2];
           if constexpr (RUN) {
-            T* to = staged + behind + (quad + half * 8) * t.n + column;
+            T* to = staged + behind + local * t.n + column;
             if (sizeof(T) == 2 && t.n % 2 == 0) {
               if constexpr (sizeof(T) == 2)
 #pragma unroll
@@ -137,7 +165,7 @@ __device__ __forceinline__ void product(const T* __restrict__ a, const T* __rest
     if constexpr (RUN) {
       __syncwarp();
       T* to = c + static_cast<long long>(first) * t.n - behind;
-      const int end = behind + min(16, t.m - first) * t.n;
+      const int end = behind + min(ROWS, t.m - first) * t.n;
       for (int e = lane * V; e < end; e += 32 * V) {
         if (e >= behind && e + V <= end) {
           store16(to + e, load16(staged + e));
@@ -154,16 +182,19 @@ __device__ __forceinline__ void product(const T* __restrict__ a, const T* __rest
 
 }  // namespace
 
-#define KERNEL(T, BLOCKS, STEPS, NAME, IS_RUN)                                                                                                 \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS * STEPS <= 4 ? 8 : BLOCKS * STEPS <= 8 ? 6 : BLOCKS * STEPS <= 24 ? 4 : 3) \
-      matmul_short_##T##_##BLOCKS##_##STEPS##_##NAME(const T* a, const T* b, T* c, const ShortTask t) {                                                   \
-    product<T, BLOCKS, STEPS, IS_RUN>(a, b, c, t);                                                                                                             \
+#define KERNEL(T, BLOCKS, STEPS, NAME, IS_RUN, IS_COLUMNS)                                                                                                           \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS * STEPS <= 4 ? (IS_COLUMNS ? 6 : 8) : BLOCKS * STEPS <= 8 ? (IS_COLUMNS ? 5 : 6) : BLOCKS * STEPS <= 24 ? (IS_COLUMNS ? 3 : 4) : 3) \
+      matmul_short_##T##_##BLOCKS##_##STEPS##_##NAME(const T* a, const T* b, T* c, const ShortTask t) {                                                               \
+    product<T, BLOCKS, STEPS, IS_RUN, IS_COLUMNS>(a, b, c, t);                                                                                                        \
   }
-#define PIECES(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, pieces, false)
-#define RUN(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, run, true)
+#define PIECES(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, pieces, false, false)
+#define RUN(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, run, true, false)
 #define BOTH(T, BLOCKS, STEPS) PIECES(T, BLOCKS, STEPS) RUN(T, BLOCKS, STEPS)
 // Those that short_plan asks for where is_short holds.
-#define SHORT_16(T) BOTH(T, 4, 1) BOTH(T, 4, 3) BOTH(T, 8, 1) BOTH(T, 8, 3) RUN(T, 16, 1)
+#define COLUMNS(T, BLOCKS, STEPS) KERNEL(T, BLOCKS, STEPS, run_columns, true, true) KERNEL(T, BLOCKS, STEPS, pieces_columns, false, true)
+#define SHORT_16(T)                                                          \
+  BOTH(T, 4, 1) BOTH(T, 4, 3) BOTH(T, 8, 1) BOTH(T, 8, 3) RUN(T, 16, 1)      \
+  COLUMNS(T, 4, 1) COLUMNS(T, 4, 3) COLUMNS(T, 8, 1) COLUMNS(T, 8, 3)
 SHORT_16(f16)
 SHORT_16(bf16)
 BOTH(tf32, 4, 1) BOTH(tf32, 4, 3) RUN(tf32, 8, 1) BOTH(tf32, 8, 2) BOTH(tf32, 8, 3) BOTH(tf32, 8, 5) BOTH(tf32, 16, 1) RUN(tf32, 16, 3)

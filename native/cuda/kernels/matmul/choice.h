@@ -18,6 +18,7 @@
 #include "slim.h"
 #include "small.h"
 #include "stream.h"
+#include "unaligned.h"
 
 namespace opscope::cuda {
 
@@ -45,6 +46,7 @@ enum class TileKernel {
               // product is large enough to pay for it; matmul_f32_words: the same with operands as they lie, where it is not
   f32_small,  // matmul_f32_small: f32 of a few tiles
   simt,       // matmul_simt: other f32
+  unaligned,  // matmul_unaligned: tf32 of one tile and a long k, with an operand whose rows do not start on 16 bytes
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
   middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, or up to 128 of k and few blocks, in blocks of 64 x 64 results
   small,      // the same of a few tiles and a short k, in blocks of 32 x 32
@@ -75,7 +77,7 @@ inline bool takes_slab(const Traits& device, const ProductShape& s) {
 inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
   const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(device.sm_count, bytes, s).k_contiguous;
-  return few_product(device.sm_count, s.batch * s.m * s.n, s.k, aligned, streamed);
+  return few_product(device.sm_count, s.batch * s.m * s.n, s.k, aligned, streamed, bytes == 2);
 }
 
 inline ProductChoice product_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
@@ -117,7 +119,9 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (splits && std::min(s.m, s.n) <= most_vectors) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
-  if (slims && std::min(s.m, s.n) > most_vectors && s.k >= slim_before_narrow) return take(ProductKernel::slim);
+  constexpr int least_slim_rows = 9, least_slim_k = 64;
+  const bool slim_rows = rows && long_aligned && few >= least_slim_rows && s.k >= least_slim_k;
+  if (slims && ((few > most_vectors && s.k >= slim_before_narrow) || slim_rows)) return take(ProductKernel::slim);
   // A few more vectors than tensor cores have in two groups.
   constexpr int most_split_tf32 = 20, least_split_tf32_k = 128;
   if (tf32 && splits && few <= most_split_tf32 && s.k >= least_split_tf32_k) return take(ProductKernel::narrow_split);
@@ -142,6 +146,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
+  if (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s)) return TileKernel::unaligned;
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;

@@ -22,7 +22,7 @@ inline bool deep_suits(int64_t element_bytes, bool tensor_cores, bool k_contiguo
   if (s.k < least_k || (streams && (length > (element_bytes == 4 && few > 8 ? most_prepared : most_streamed) || s.k < very_long_k))) return false;
   if (k_contiguous) {
     // matmul_skinny reads whole rows as fast, where it has enough of them.
-    constexpr int vector_k = 40'000, few_k = 20'000, many_k = 8192;
+    constexpr int vector_k = 20'000, few_k = 20'000, many_k = 8192;
     if (few == 1) return s.k >= vector_k && length <= 16 && s.batch == 1;
     if (few < 5 && (s.k < few_k || length > (few == 2 ? 16 : 64))) return false;
     if (s.k < many_k) return false;
@@ -71,7 +71,10 @@ inline DeepPlan deep_plan(int sm_count, int64_t shared_bytes, int64_t element_by
   const int sums = std::max((x * y + 1) * deep_threads * 4, least_shared), ring = std::max(t.stage * deep_stages, sums);
   if (ring + reserved > shared_bytes) return p;
   // What a block may have is about what a multiprocessor has.
-  const int64_t resident = std::min<int64_t>(most_resident, shared_bytes / (ring + reserved)), most = std::clamp<int64_t>(resident * sm_count / s.batch, 1, 1024);
+  // Of a few MB, shares are soon read, and fewer are sooner added up.
+  constexpr double few_bytes = 1.6e7;
+  const bool soon = static_cast<double>(s.batch) * (few + length) * s.k * bytes < few_bytes;
+  const int64_t resident = std::min<int64_t>(soon ? 2 : most_resident, shared_bytes / (ring + reserved)), most = std::clamp<int64_t>(resident * sm_count / s.batch, 1, 1024);
   p.share = up(up(s.k, most), t.chunk) * t.chunk;
   p.splits = up(s.k, p.share);
   p.shared = std::max(t.stage * static_cast<int>(std::min<int64_t>(p.share / t.chunk, deep_stages)), sums);

@@ -20,6 +20,8 @@ struct FewProduct {
 constexpr int few_terms = 8;
 // Multiplications, and results times threads, up to which a call is a wait for memory and for instructions.
 constexpr int64_t few_multiplications = int64_t{1} << 20, few_product_threads = int64_t{1} << 17;
+// The same of 16 bits with all of k in one thread.
+constexpr int64_t few_multiplications_of_threads = 3 << 19, few_results_of_threads = 205'000;
 constexpr int few_product_block = 512;  // threads
 
 // Of 16-bit operands whose rows all start on 16 bytes (`aligned`), which tensor cores take as they are, fewer where k is long enough for these.
@@ -28,7 +30,8 @@ constexpr int few_aligned_k = 128;
 // From here on, and up to where a block has a result, a few vectors times a long matrix with k contiguous (`streamed`) are sooner done by matmul_skinny, which reads it in whole vectors.
 constexpr int few_streamed = 128, few_streamed_results = 256;
 
-inline FewLaunch few_product(int sm_count, int64_t results, int64_t k, bool aligned, bool streamed) {
+inline FewLaunch few_product(int sm_count, int64_t results, int64_t k, bool aligned, bool streamed, bool half) {
+  if (half && k <= few_terms && results > few_product_threads && results <= few_results_of_threads && results * k <= few_multiplications_of_threads) return {true, false, 0, 128, (results + 127) / 128};
   if (streamed && k >= few_streamed && k <= 32 * few_terms && results >= few_streamed_results) return {};
   if (aligned && k >= few_aligned_k && results * k > few_multiplications_aligned) return {};
   if (results > few_product_threads || k > few_product_block * few_terms || results * k > few_multiplications) return {};

@@ -32,8 +32,8 @@ inline LongPlan long_plan(int sm_count, int64_t shared_bytes, int64_t element_by
   // Rows that start on 16 bytes are those of other kernels.
   const bool aligned = (p.k_contiguous ? s.k : t.length) * element_bytes % 16 == 0 || s.n * element_bytes % 16 == 0;
   const bool wide = bytes == 4;
-  // What else would be copied for wgmma.
-  if (s.batch != 1 || aligned || !wgmma_pays(s, wide) || (wide && !p.long_m) || t.length < (wide || s.k > short_k ? long_enough : least_length) || t.few < least_few || t.few > (p.long_m ? most_few : most_few_rows) || s.k < least_k || s.k > most_k ||
+  // What else would be copied for wgmma, or in 16 bits taken by matmul_shifted or by tiles of mma.sync.
+  if (s.batch != 1 || aligned || !(wgmma_pays(s, wide) || (!wide && s.k <= long_before_shifted)) || (wide && !p.long_m) || t.length < (wide || s.k > short_k ? long_enough : least_length) || t.few < least_few || t.few > (p.long_m ? most_few : most_few_rows) || s.k < least_k || s.k > most_k ||
       int64_t{t.few} * s.k * bytes > most_weights)
     return p;
   const bool k_first = p.long_m ? !s.trans_b : s.trans_a;  // in w

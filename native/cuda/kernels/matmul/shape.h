@@ -63,6 +63,17 @@ inline SkinnyPlan skinny_plan(int sm_count, int64_t element_bytes, const Product
   // Whole chunks of k, as they lie in shared memory, or a row for each of eight warps.
   const int64_t chunk = p.k_contiguous ? least : 8;
   p.share = up(up(s.k, wanted), chunk) * chunk;
+  // Of one vector and long rows, as many blocks as fill whole waves of several for each multiprocessor.
+  constexpr int64_t least_chunks = 64, least_tiles = 16, least_waves = 8, most_waves = 16;
+  constexpr double least_bytes = 1e8;
+  if (p.k_contiguous && few == 1 && s.k >= least_chunks * chunk && p.tiles * s.batch >= least_tiles && static_cast<double>(s.batch * length * element_bytes) * s.k >= least_bytes) {
+    double best = 0;
+    for (int64_t waves = least_waves; waves <= most_waves; waves++) {
+      const int64_t share = up(up(s.k, std::clamp<int64_t>(waves * sm_count / (p.tiles * s.batch), 1, 512)), chunk) * chunk, blocks = p.tiles * s.batch * up(s.k, share);
+      const double filled = static_cast<double>(blocks) / static_cast<double>(up(blocks, sm_count) * sm_count);
+      if (share >= 4 * chunk && filled > best * 1.01) best = filled, p.share = share;
+    }
+  }
   p.splits = up(s.k, p.share);
   return p;
 }
@@ -128,7 +139,7 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
   double least = 0;
   const auto consider = [&](const Tile& t, int64_t splits, bool joined) {
     if (up(steps, splits) * (splits - 1) >= steps) return;  // an empty share
-    const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), room = joined && splits > 2 ? sm_count / 8 * 8 : sm_count;
+    const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), room = !joined || splits <= 2 ? sm_count : splits == 4 ? sm_count / 11 * 10 : sm_count / 8 * 7;  // clusters of four and more leave some multiprocessors of a GPC out
     const auto waves = static_cast<double>(up(tiles * splits, room)), share = static_cast<double>(splits);
     const double sent = joined ? join + join_tile * t.rows * t.columns / 32768 * (share - 1) / share : 0;
     double cost = start + std::max(waves * (static_cast<double>(up(steps, splits)) * t.stage + t.end + sent), bytes / bytes_per_ns);

@@ -31,8 +31,10 @@ inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
   const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
   const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);  // of X
   const bool k_contiguous = x_is_b ? s.trans_b : !s.trans_a;
-  if (few < few_of_shifted) return element_bytes == 4 ? few >= 10 && x >= 2 * few && s.k >= 129 && bytes >= 8e6 : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= (k_contiguous ? 8.3e6 : 5e6);
-  if (element_bytes == 4) return few <= 1024 && x >= 4 * few && bytes >= 2e6;
+  if (few < few_of_shifted) return element_bytes == 4 ? few >= (k_contiguous ? 9 : 10) && x >= 2 * few && s.k >= 129 && bytes >= (k_contiguous ? 4e6 : 8e6) : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= (k_contiguous ? 8.3e6 : 5e6);
+  // With a long k copies take longer than the product, whatever the sides.
+  constexpr int long_k = 16'000, most_few_of_long_k = 320, least_of_long_k = 65;
+  if (element_bytes == 4) return few <= 1024 && (x >= 4 * few ? bytes >= 2e6 : s.k >= long_k && few <= most_few_of_long_k && x >= least_of_long_k && bytes >= 8e6);
   // A copy of X is read and written once more, for all of its uses by one tile of columns or two. One that repeats over the batch is copied once.
   if (few > 128) return few <= 512 && x >= few && bytes >= 7e6 && s.k >= (s.batch_a < s.batch ? 129 : 257);
   return few <= 128 && x >= 4 * few && bytes >= 8e6;

@@ -12,7 +12,8 @@ namespace opscope::cuda {
 struct ShortPlan {
   ShortTask task;
   int blocks, steps;  // of 8 columns, and of 32 bytes of k, as kernels are built
-  bool run;           // sixteen rows are stored as a run
+  bool run;           // the rows of a warp are stored as a run
+  bool columns;       // of a transposed a, read in vectors
   int64_t launched;   // blocks of threads
 };
 
@@ -32,19 +33,23 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
     // Of rows that start apart few are alike, and a tensor core takes sixteen.
     if (s.k <= 4) return s.m >= (s.n % 8 == 0 ? 16 : 128) && s.n >= 16 && results >= 3 << 19;
     if (s.k <= 16) return s.m >= 16 && s.n >= 16 && results >= 1 << 17;
-    return s.k <= 40 && s.m >= 32 && s.n >= 32 && results >= 1 << 18;
+    // Of fewer results with more of k, tiles are faster; more columns than tensor cores have in two groups and rows without end are not left to matmul_narrow.
+    constexpr int long_k = 25, most_k = 40;
+    constexpr int64_t most_of_tiles = 700'000, many = 4'000'000;
+    return s.k <= most_k && s.m >= 32 && s.n >= (results >= many ? 17 : 32) && results >= (s.k < long_k ? 1 << 18 : most_of_tiles);
   }
   const bool vectors = s.n % 8 == 0;  // in rows of results
   // matmul_small takes fewer results of both sides in blocks that wait once.
   if (s.k > 8 && std::min(s.m, s.n) > 128 && results < 400 << 10) return false;
   // matmul_shallow reads the columns of a transposed b an element at a time, too, and has them for few rows.
-  if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
+  if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : s.trans_b && !s.trans_a && s.n <= 128 ? 1 << 18 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
   // Of rows on 16 bytes, wgmma takes 64 of k at a time: a short k is faster here, of a wide result up to 16 of it.
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return !s.trans_a && s.k <= (s.trans_b && s.n <= 1024 ? 32 : 16) && s.m >= 512 && s.n > 32 && results >= 300 << 10;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
   // Wide results off 16 bytes, whose rows wgmma would store a part at a time.
   if (!vectors && s.n > 256 && s.m >= 256 && !s.trans_a && s.k <= (s.trans_b ? 40 : 32)) return results >= 1 << 18;
-  // More columns where a is too large to be copied for wgmma.
+  // More columns where a is too large to be copied for wgmma; a transposed one off 16 bytes is read sooner by matmul_long.
+  if (s.trans_a && s.m % 8 != 0 && s.n > 32) return false;
   return s.k <= 48 && s.m >= 256 && s.n >= 9 && (s.n <= 32 ? results >= 150 << 10 : s.n < 64 && !vectors && s.batch * s.m * s.k >= 1 << 20);
 }
 
@@ -67,7 +72,10 @@ inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductSh
     if (s.m < 32 * t.period) t.align = lanes, t.period = short_period(s.n, t.align);
   }
   while (1 << t.log2_period < t.period) t.log2_period++;
-  t.tiles = static_cast<int>(up(s.m, 16 * t.period));
+  constexpr int64_t least_columns = 1 << 14;  // rows, of which a warp takes more at a time
+  p.columns = s.trans_a && element_bytes == 2 && s.m % lanes == 0 && t.period == 1 && p.blocks <= 8 && s.batch * s.m >= least_columns;
+  const int rows = p.columns ? 8 * lanes : 16;
+  t.tiles = static_cast<int>(up(s.m, int64_t{rows} * t.period));
   t.across = p.run ? 1 : static_cast<int>(up(s.n + (t.period > 1 ? t.align - 1 : 0), p.blocks * 8));
   // As many warps as are on the GPU at a time.
   const int size = p.blocks * p.steps;
@@ -76,7 +84,7 @@ inline ShortPlan short_plan(int sm_count, int64_t element_bytes, const ProductSh
   const int64_t units = columns * t.splits;
   t.units = static_cast<int>(units);
   t.by_across = divide_by(t.across), t.by_splits = divide_by(t.splits);
-  t.staged = p.run ? static_cast<int>(up((16 * int64_t{s.n} + lanes) * element_bytes, 16) * 16) : 0;
+  t.staged = p.run ? static_cast<int>(up((rows * int64_t{s.n} + lanes) * element_bytes, 16) * 16) : 0;
   p.launched = up(units, short_threads / 32);
   return p;
 }

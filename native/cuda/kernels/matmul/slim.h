@@ -20,7 +20,10 @@ inline SlimPlan slim_plan(int sm_count, int64_t shared_bytes, const ProductShape
   constexpr int least_few = 5, most_few = 72, least_length = 129, least_k = 16, reserved = 1 << 10;
   SlimPlan p = {skinny_plan(sm_count, 4, s)};
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
-  const double least_products = few > 64 && s.k <= 256 ? 1e8 : few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
+  // Rows of k that matmul_skinny would read for many vectors.
+  constexpr int many_vectors = 9, long_rows = 200;
+  const bool rows = p.sides.k_contiguous && few >= many_vectors && few <= most_vectors && s.k >= long_rows;
+  const double least_products = rows ? 4.5e6 : few > 64 && s.k <= 256 ? 1e8 : few > 32 ? 4e7 : few > most_vectors ? 2.5e7 : 1.2e7;
   if (few < least_few || few > most_few || length < least_length || s.k < least_k || static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return p;
   p.few = few <= 16 ? 16 : few <= 48 ? static_cast<int>(up(few, 8)) * 8 : few <= 64 ? 64 : 72;
   p.few_k = p.sides.columns_are_few ? s.trans_b : !s.trans_a;

@@ -44,6 +44,11 @@ void product_choices() {
          "one vector streams in f32 arithmetic, long rows of large matrices are copied whole, and warps share the k of small ones");
   expect(is(K::slab, f32, {1, 5001, 515, 190, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !is(K::slab, f32, {1, 5001, 515, 190, true, true}, ampere) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
          "k of a few hundred comes in rounds of shared memory on Hopper, or by tiles of which a multiprocessor has several, where these are faster than others");
+  expect(tiles(T::unaligned, tf32, {1, 128, 123, 524'289, false, true}) && tiles(T::shifted, tf32, {1, 64, 65, 100'001, false, true}) && tiles(T::shifted, tf32, {1, 9, 5001, 301, false, true}) && tiles(T::wgmma, tf32, {1, 64, 38, 101'495, true, true}) && tiles(T::mma, tf32, {1, 173, 2048, 37, true, true}) &&
+             is(K::long_side, f16, {1, 130'001, 50, 30, true, false}) && is(K::long_side, bf16, {1, 41, 2'097'153, 61, true, true}) && is(K::slim, f32, {2, 9, 2316, 257, false, true}) && is(K::slim, f32, {1, 50'001, 12, 64, false, true}) && is(K::short_k, tf32, {16, 125'531, 17, 23, true, false}) &&
+             is(K::few, f16, {1, 151, 901, 5, true, false}) && is(K::short_k, bf16, {1, 4096, 65, 8, false, true}) && is(K::deep, tf32, {1, 1, 5, 30'001, false, true}),
+         "long sums, few vectors and short sums off 16 bytes are read as they lie");
+  expect(skinny_plan(132, 4, {1, 887, 1, 204'905, false, false}).splits > 12 && skinny_plan(132, 4, {1, 129, 1, 1'000'001, false, false}).splits < 66, "many rows of a long sum are shared by more blocks than a few are");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
          "other GPUs than Hopper take no kernel with wgmma");

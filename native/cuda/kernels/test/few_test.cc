@@ -67,7 +67,7 @@ void few_products() {
       for (int n = 1; n < 3000; n += n / 3 + 1)
         for (int k = 1; k < 3000; k += k / 3 + 1) {
           const int64_t results = batch * m * n;
-          const FewLaunch p = few_product(132, results, k, false, false);
+          const FewLaunch p = few_product(132, results, k, false, false, false);
           whole = whole && (!p.taken || (results * k <= few_multiplications && p.blocks * p.threads <= few_product_threads + 128 && covers(p, results, k, few_terms)));
           const FewConvolutionShape f = few_convolution(results, k, results);
           if (f.taken) convolutions = convolutions && f.threads % 32 == 0 && f.threads <= 128 && f.blocks * f.threads >= results << f.log2 && (f.blocks - 1) * f.threads < results << f.log2;

@@ -1,6 +1,7 @@
-// f32 products whose blocks hold a short k in shared memory, or of which a multiprocessor has several: part of opscope_cuda_plan_test.
+// f32 products whose blocks hold a short k in shared memory, or of which a multiprocessor has several, and tf32 products of a long k off 16 bytes: part of opscope_cuda_plan_test.
 #include "kernels/matmul/several.h"
 #include "kernels/matmul/slab.h"
+#include "kernels/matmul/unaligned.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope::cuda;
@@ -37,6 +38,23 @@ bool several() {
   return right;
 }
 
+// Blocks of products with both operands off 16 bytes cover the result and k once, and shared memory holds their rings.
+bool unaligned() {
+  bool right = true;
+  for (const int m : {1, 33, 128, 129, 1001})
+    for (const int n : {35, 123, 255})
+      for (const int k : {1, 33, 9001, 524'289})
+        for (const int64_t batch : {1, 7})
+          for (const int layout : {0, 1, 2, 3}) {
+            const UnalignedPlan p = unaligned_plan(132, {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0});
+            const UnalignedTask& t = p.task;
+            const int64_t steps = up(k, unaligned_step);
+            right = right && t.tiles_m * unaligned_tile >= m && (t.tiles_m - 1) * unaligned_tile < m && t.tiles_n * unaligned_tile >= n && (t.tiles_n - 1) * unaligned_tile < n && int64_t{t.each} * t.splits >= steps && int64_t{t.each} * (t.splits - 1) < steps &&
+                    p.blocks == batch * t.tiles_m * t.tiles_n * t.splits && p.shared <= shared_bytes && (t.splits == 1 || t.each >= 8);
+          }
+  return right;
+}
+
 }  // namespace
 
 void f32_products() {
@@ -53,4 +71,8 @@ void f32_products() {
   expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
              !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
          "a few hundred of k in f32 takes them, but for few or very many tiles");
+  expect(unaligned(), "tiles and shares of operands that both have rows off 16 bytes cover the product once");
+  expect(unaligned_pays(132, shared_bytes, {1, 128, 123, 524'289, false, true}) && unaligned_plan(132, {1, 128, 123, 524'289, false, true}).task.splits == 132 && !unaligned_pays(132, shared_bytes, {1, 128, 124, 524'288, false, true}) && !unaligned_pays(132, shared_bytes, {1, 128, 123, 1001, false, true}) &&
+             !unaligned_pays(132, shared_bytes, {1, 4095, 4097, 9001, false, true}) && !unaligned_pays(132, 99 << 10, {1, 128, 123, 524'289, false, true}),
+         "both are read as they lie where tiles are few and k is long");
 }

@@ -187,20 +187,22 @@ bool short_k() {
     for (const int n : {9, 32, 33, 66, 128, 129, 1000, 4097, 500'001})
       for (const int k : {1, 3, 8, 16, 17, 24, 33, 40, 48})
         for (const int64_t batch : {1, 5, 1000})
-          for (const int64_t bytes : {2, 4}) {
-            const ProductShape s = {batch, m, n, k, false, true};
-            const ShortPlan p = short_plan(132, bytes, s);
-            const ShortTask& t = p.task;
-            const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, rows = int64_t{16} * t.period;
-            if (!is_short(bytes, s, true)) continue;
-            const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
-            const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || either(8, 3) || (p.run && either(16, 1));
-            const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
-            right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
-                    t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
-            if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (16 * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 48 << 10;
-            else right = right && int64_t{n} * t.period % t.align == 0 && t.align * bytes >= 16;
-          }
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4}) {
+              const ProductShape s = {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0};
+              const ShortPlan p = short_plan(132, bytes, s);
+              const ShortTask& t = p.task;
+              const int64_t columns = n + (t.period > 1 ? t.align - 1 : 0), width = p.blocks * 8, together = p.columns ? 128 / bytes : 16, rows = together * t.period;
+              if (!is_short(bytes, s, true)) continue;
+              if (p.columns) right = right && s.trans_a && m * bytes % 16 == 0 && t.period == 1;
+              const auto either = [&](int blocks, int steps) { return p.blocks == blocks && p.steps == steps; };
+              const bool of_both = either(4, 1) || either(4, 3) || either(8, 1) || either(8, 3) || (p.run && either(16, 1));
+              const bool built = of_both || (bytes == 4 && (either(8, 2) || either(8, 5) || either(16, 1) || (p.run && either(16, 3))));
+              right = right && built && p.steps * 32 >= k * bytes && t.across * width >= columns && (t.across - 1) * width < columns && t.tiles * rows >= m && (t.tiles - 1) * rows < m && t.splits >= 1 && t.splits <= t.tiles &&
+                      t.units == batch * t.across * t.period * t.splits && p.launched * 4 >= t.units && 1 << t.log2_period == t.period;
+              if (p.run) right = right && t.period == 1 && t.across == 1 && t.staged % 16 == 0 && t.staged >= (together * n + 16 / bytes - 1) * bytes && t.staged * 4 <= 68 << 10;
+              else right = right && int64_t{n} * t.period % t.align == 0 && t.align * bytes >= 16;
+            }
   for (const int m : {8, 32, 100, 1023, 70'000, 1'000'000})
     for (const int n : {16, 33, 66, 129, 1000, 4097, 500'001})
       for (const int k : {1, 2, 3, 5, 8, 9, 16})
