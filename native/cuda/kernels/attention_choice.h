@@ -30,7 +30,7 @@ inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
 inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vectors) {
   const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
   if ((rows >= sm_count * 8ll && seen <= 128) || (rows >= sm_count * 2ll && seen <= 16)) return 1;
-  return rows * 2 <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
+  return rows <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
 }
 
 // Bytes of shared memory that the kernels have of their own, at most, and that they are launched with: of the sums of all warps that share keys, and 16 for each thread.
@@ -131,10 +131,11 @@ inline AttentionLine attention_line(int sm_count, const AttentionSizes& s, int e
 
 // Few queries of which each reads its keys anew (attention_few.cu): a single one, and more where that is little to read.
 inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int element_bytes) {
-  constexpr long long little = 32 << 20, few_keys = 512, few_rows = 1024;
+  constexpr long long little = 32 << 20, few_keys = 512, few_rows = 1024, shared_keys = 256, most_queries = 200;
   const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
   if (s.queries == 1) return element_bytes == 4 || seen <= few_keys || rows >= sm_count * 4ll;
-  if (s.queries >= 64 || (s.queries >= 16 && seen <= 16)) return false;
+  if (s.queries >= (element_bytes == 4 ? most_queries : 64) || (s.queries >= 16 && seen <= 16)) return false;
+  if (element_bytes == 2 && s.queries > 1 && rows > sm_count && seen > shared_keys) return false;
   if (seen <= few_keys && rows <= few_rows && rows * seen * s.dim * element_bytes * 2 <= little) return true;
   // f32, whose products take three times as long on tensor cores.
   return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
@@ -146,6 +147,9 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
   if (s.dim % lanes != 0 || s.dim > 256) return false;
   const long long seen = attention_keys_seen(s), step = element_bytes == 4 ? 8 : 16;
   if (s.queries <= attention_warp_queries) return true;
+  constexpr long long shared_keys = 512;
+  // Few tiles of queries in f32: each is shared by the warps of a block of its own.
+  if (element_bytes == 4 && seen <= shared_keys && s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries) <= sm_count) return true;
   // Heads of up to 128 are streamed (attention_stream_run); above, wgmma is faster where its blocks are many. Queries that leave much of a tile of 128 empty in heads of up to 32.
   constexpr long long few_keys = 16, short_queries = 96, short_dim = 32;
   if (element_bytes == 2 && s.queries > 64)
@@ -159,10 +163,11 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
   return s.queries <= 32 && s.dim <= (element_bytes == 2 ? 64 : 128) && attention_warps(sm_count, shared_bytes, s, element_bytes).sharing > 1;
 }
 
-// Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else, and where all are short, a block goes on from one to
-// the next, whose keys and values are on their way before.
+// Blocks of `cells` pieces of work: with `causal` and many keys each is a block, so that the GPU hands out long and short ones; else a block goes on from one to the next, whose keys and values are
+// on their way before, with `causal` to and fro through pieces from long to short.
 inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
-  constexpr long long most = (1ll << 31) - 1, short_keys = 512;
+  constexpr long long most = (1ll << 31) - 1;
+  const long long short_keys = s.dim <= 64 ? 4096 : s.dim <= 128 ? 1024 : 512;
   const long long wanted = s.causal && attention_keys_seen(s) > short_keys ? most : sm_count;
   return cells < wanted ? cells : wanted;
 }
@@ -185,7 +190,7 @@ struct AttentionTile {
 inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
   constexpr long long most = 1ll << 31;
   if (s.queries < (s.dim <= 64 ? 64 : 17) || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
-  constexpr AttentionTile tiles[] = {{32, 192, 128}, {64, 192, 128}, {96, 128, 128}, {128, 128, 128}, {192, 128, 96}, {256, 128, 80}};
+  constexpr AttentionTile tiles[] = {{32, 192, 128}, {48, 192, 128}, {64, 192, 128}, {80, 128, 128}, {96, 128, 128}, {128, 128, 128}, {160, 128, 96}, {192, 128, 96}, {256, 128, 80}};
   for (AttentionTile tile : tiles) {
     if (s.dim > tile.dim) continue;
     // Few keys leave most of a tile empty: tiles of attention_mma.cu are smaller, and twice as many, which pays for small heads, and where the GPU is done with them at once.
@@ -197,8 +202,8 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
     // Tiles of fewer keys, where these leave less of them empty: a tile of 64 keys takes an eighth longer than so many of a larger one.
     const long long seen = attention_keys_seen(s);
     const auto padded = [&](long long keys) { return (seen + keys - 1) / keys * keys; };
-    if (seen <= 64 && tile.dim != 32 && tile.dim != 96) tile.queries = 128, tile.keys = 64;
-    else if ((tile.dim == 96 || tile.dim == 128) && padded(96) * 8 <= padded(tile.keys) * 7) tile.keys = 96;
+    if (seen <= 64 && tile.dim != 32 && tile.dim != 96 && tile.dim != 80) tile.queries = 128, tile.keys = 64;
+    else if ((tile.dim == 80 || tile.dim == 96 || tile.dim == 128) && padded(96) * 8 <= padded(tile.keys) * 7) tile.keys = 96;
     else if (tile.dim == 256 && padded(64) * 9 < padded(tile.keys) * 8) tile.keys = 64;
     return tile;
   }

@@ -3,22 +3,14 @@
 // 64 queries each. A group starts the products of a tile's keys and of the values before it, and weighs the scores of one tile while the
 // tensor cores sum up the last (Shah et al. 2024); groups take turns, so that one multiplies while another weighs.
 // attention_wgmma_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
-#include "common/arithmetic.cuh"
-#include "common/attention_output.cuh"
+#include "common/attention_group.cuh"
 #include "common/attention_shares.cuh"
-#include "common/turn.cuh"
-#include "common/wgmma_pair.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
 
-struct alignas(64) TensorMap {
-  char opaque[128];
-};
-
 #ifdef OPSCOPE_WGMMA
 
-constexpr float LOG2E = 1.4426950408889634f;
 constexpr int ROW = 128;  // bytes of a row in one box of the copy engine
 
 // The queries that a block takes next, and the keys that they see.
@@ -44,6 +36,12 @@ struct Work {
 };
 
 #endif
+
+// The piece of work of this block after `begun` of all. With `causal` these become shorter: blocks take them to and fro, so that none has the longest of each round.
+__device__ __forceinline__ long long next_cell(long long begun, int causal) {
+  const unsigned at = causal && (quotient(begun, gridDim.x) & 1) ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  return begun + at;
+}
 
 template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, int together, long long cells) {
@@ -73,7 +71,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     give_registers<GROUPS == 3 ? 32 : 24>();
     if (threadIdx.x != 0) return;
     int stage = 0, phase = 0, phase_q = 0;
-    for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
+    for (long long begun = 0, cell = blockIdx.x; cell < cells; begun += gridDim.x, cell = next_cell(begun, s.causal)) {
       const Work<BM, BC> work(s, cell, together);
       if (work.tiles == 0) continue;
       const int head = static_cast<int>(work.head), source = static_cast<int>(work.source);
@@ -112,7 +110,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   using Sums = WarpGroupProduct<D / 2>;
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
   int stage = 0, phase = 0, phase_q = 0;
-  for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
+  for (long long begun = 0, cell = blockIdx.x; cell < cells; begun += gridDim.x, cell = next_cell(begun, s.causal)) {
     const Work<BM, BC> work(s, cell, together);
     // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next of every 8.
     const long long query = work.first + consumer * 64 + warp * 16 + lane / 4;
@@ -137,38 +135,8 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       };
       // Scores to weights, with the maximum and sum of each row; `keep`: what the sums before are multiplied by.
       const auto weigh = [&](int t) {
-        const long long key = static_cast<long long>(work.begin + t) * BC;
-        if (key + BC > s.keys || (s.causal && key + BC > work.first + consumer * 64)) {
-#pragma unroll
-          for (int h = 0; h < 2; h++) {
-            // Keys of this tile that the row sees.
-            const int sees = static_cast<int>(min(static_cast<long long>(BC), (s.causal ? min(s.keys, query + h * 8 + 1) : s.keys) - key)) - lane % 4 * 2;
-#pragma unroll
-            for (int j = 0; j < BC / 8; j++)
-#pragma unroll
-              for (int i = 0; i < 2; i++)
-                if (j * 8 + i >= sees) score[j * 4 + h * 2 + i] = -INFINITY;
-          }
-        }
-        float shift[2];  // the largest score of a row so far, in units of log2; 0 where there is none
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-          float high = score[h * 2];
-#pragma unroll
-          for (int j = 0; j < BC / 8; j++) high = fmaxf(high, fmaxf(score[j * 4 + h * 2], score[j * 4 + h * 2 + 1]));
-          high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
-          high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
-          shift[h] = high == -INFINITY ? 0.0f : high;
-          keep[h] = exp2_fast(top[h] - shift[h]);
-          top[h] = high;
-          total[h] *= keep[h];
-        }
-#pragma unroll
-        for (int i = 0; i < BC / 2; i++) {
-          const int h = i / 2 % 2;
-          score[i] = exp2_fast(fmaf(score[i], scale, -shift[h]));
-          total[h] += score[i];
-        }
+        hide_keys<BC>(score, s, static_cast<long long>(work.begin + t) * BC, query, work.first + consumer * 64, lane);
+        weigh_scores<BC>(score, scale, top, total, keep);
       };
       // Results of one product lie as the left operand of the next.
       const auto pack_weights = [&] {
@@ -227,8 +195,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     T* const of_query = out + output_of_head(s, work.head) + query * s.of_query;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
-      total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
+      total[h] = total_of_row(total[h]);
       const long long row = query + h * 8;
       if (s.splits > 1) {
         if (row >= s.queries) continue;
@@ -241,17 +208,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
         }
         continue;
       }
-      const float factor = 1.0f / total[h];
-      T* to = of_query + h * 8 * s.of_query;
-#pragma unroll
-      for (int j = 0; j < D / 8; j += 4) {
-        uint32_t w[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) w[i] = pack_pair(sums[(j + i) * 4 + h * 2] * factor, sums[(j + i) * 4 + h * 2 + 1] * factor, T());
-        turn_quad(w, lane);
-        const int column = (j + lane % 4) * 8;
-        if (row < s.queries && column < s.dim) *reinterpret_cast<uint4*>(to + column) = make_uint4(w[0], w[1], w[2], w[3]);
-      }
+      store_row<D>(of_query + h * 8 * s.of_query, sums, h, 1.0f / total[h], lane, s.dim, row < s.queries);
     }
   }
 #endif
@@ -267,7 +224,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 #ifndef OPSCOPE_ATTENTION_TRY
 #define ATTENTION(T, D, BC, GROUPS, QUERIES) ATTENTION_AS(attention_wgmma_##T##_##D##_##QUERIES##_##BC, T, D, BC, GROUPS, attention_wgmma_stages, true)
 #define ATTENTIONS(T)                                                                                                                                                                        \
-  ATTENTION(T, 32, 128, 2, 128) ATTENTION(T, 32, 128, 3, 192) ATTENTION(T, 64, 64, 2, 128) ATTENTION(T, 64, 128, 2, 128) ATTENTION(T, 64, 128, 3, 192) ATTENTION(T, 96, 96, 2, 128) ATTENTION(T, 96, 128, 2, 128)\
+  ATTENTION(T, 32, 128, 2, 128) ATTENTION(T, 32, 128, 3, 192) ATTENTION(T, 48, 64, 2, 128) ATTENTION(T, 48, 128, 2, 128) ATTENTION(T, 48, 128, 3, 192) ATTENTION(T, 80, 96, 2, 128) ATTENTION(T, 80, 128, 2, 128) ATTENTION(T, 160, 64, 2, 128) ATTENTION(T, 160, 96, 2, 128) ATTENTION(T, 64, 64, 2, 128) ATTENTION(T, 64, 128, 2, 128) ATTENTION(T, 64, 128, 3, 192) ATTENTION(T, 96, 96, 2, 128) ATTENTION(T, 96, 128, 2, 128)\
   ATTENTION(T, 128, 64, 2, 128) ATTENTION(T, 128, 96, 2, 128) ATTENTION(T, 128, 128, 2, 128) ATTENTION(T, 192, 64, 2, 128) ATTENTION(T, 192, 96, 2, 128) ATTENTION(T, 256, 64, 2, 128) ATTENTION(T, 256, 80, 2, 128)
 ATTENTIONS(f16)
 ATTENTIONS(bf16)

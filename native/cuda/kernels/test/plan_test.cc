@@ -138,12 +138,12 @@ void attentions() {
   expect(single(1024) == 64 && single(2048) == 128 && attention_f32_tile(132, hopper_shared, {5000, 8, 8, 64, 64, 64, 64, 0, 1}).queries == 64, "f32 blocks take more queries where these are many");
   const auto rows = [](long long heads, long long queries) { return attention_wgmma_tile(132, {heads, 16, 16, queries, queries, queries, 64, 0, 1}).queries; };
   expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
-  const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
-  expect(blocks(0) == 132 && blocks(1) == 704 && attention_wgmma_blocks(132, {64, 16, 16, 250, 8192, 250, 64, 1, 1}, 704) == 132, "blocks go on from one piece of work to the next where all are as long, or short");
+  const auto blocks = [](int causal, int dim = 64, long long keys = 8192) { return attention_wgmma_blocks(132, {64, 16, 16, keys, keys, keys, dim, causal, 1}, 704); };
+  expect(blocks(0) == 132 && blocks(1) == 704 && blocks(1, 64, 4096) == 132 && blocks(1, 128, 1024) == 132 && blocks(1, 128, 2048) == 704 && attention_wgmma_blocks(132, {64, 16, 16, 250, 8192, 250, 64, 1, 1}, 704) == 132, "blocks go on from one piece of work to the next where all are as long, or short");
   const auto few_warps = [](long long heads, long long keys) { return attention_few_warps(132, {heads, 16, 16, 1, keys, 1, 64, 0, 1}, 1); };
-  expect(few_warps(2048, 100) == 1 && few_warps(2048, 4096) == 4 && few_warps(512, 16) == 1 && few_warps(16, 300) == 16 && few_warps(16, 120) == 4 && few_warps(100, 300) == 4, "a query has as many warps as its keys and the others leave");
+  expect(few_warps(2048, 100) == 1 && few_warps(2048, 4096) == 4 && few_warps(512, 16) == 1 && few_warps(16, 300) == 16 && few_warps(16, 120) == 4 && few_warps(100, 300) == 16 && few_warps(140, 300) == 4, "a query has as many warps as its keys and the others leave");
   const auto few_keys = [](long long heads, long long keys, int dim) { return attention_wgmma_tile(132, {heads, 16, 16, 128, keys, 128, dim, 0, 1}).dim; };
-  expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 64, 32) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 96, "few keys of small heads, or of few, take smaller tiles");
+  expect(few_keys(142, 11, 80) == 0 && few_keys(4096, 20, 16) == 0 && few_keys(4096, 64, 32) == 0 && few_keys(4096, 20, 128) == 128 && few_keys(142, 100, 80) == 80, "few keys of small heads, or of few, take smaller tiles");
   const auto tile_keys = [](long long keys, int dim) { return attention_wgmma_tile(132, {4096, 16, 16, 128, keys, 128, dim, 0, 1}).keys; };
   expect(tile_keys(60, 64) == 64 && tile_keys(20, 128) == 64 && tile_keys(67, 80) == 96 && tile_keys(97, 128) == 128 && tile_keys(175, 128) == 96 && tile_keys(256, 256) == 64 && tile_keys(1024, 256) == 80, "tiles have fewer keys where more of them would be empty");
   const auto together = [](long long keys, int causal) { return attention_heads_together({64, 16, 16, keys, keys, keys, 128, causal, 1}); };

@@ -1,0 +1,156 @@
+// What a warp group does with the scores and sums of its 64 queries (attention_wgmma.cu, attention_short.cu, attention_held.cu). Of a thread: rows lane / 4 and that + 8 of its warp's 16, columns lane % 4 * 2 and the next of
+// every 8, as the tensor cores leave them.
+#pragma once
+#include "arithmetic.cuh"
+#include "attention_output.cuh"
+#include "turn.cuh"
+#include "wgmma_pair.cuh"
+
+#ifdef OPSCOPE_WGMMA
+
+// Products of 48 and 160 columns.
+#define OPSCOPE_D24(i) OPSCOPE_D8(i), OPSCOPE_D8(i + 8), OPSCOPE_D8(i + 16)
+#define OPSCOPE_D80(i) OPSCOPE_D40(i), OPSCOPE_D40(i + 40)
+#define OPSCOPE_NAMES24 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23}"
+#define OPSCOPE_NAMES80 \
+  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79}"
+OPSCOPE_PRODUCTS(24, "48", "%24", "%25", "%26", "%27", "%28", "%29")
+OPSCOPE_PRODUCTS(80, "160", "%80", "%81", "%82", "%83", "%84", "%85")
+
+#endif
+
+struct alignas(64) TensorMap {
+  char opaque[128];
+};
+
+constexpr float LOG2E = 1.4426950408889634f;
+
+// Scores of row `query` and that + 8 with BC keys from `key` on become -infinity for keys that a row does not see. `lowest`: the first query of the group.
+template <int BC>
+__device__ __forceinline__ void hide_keys(float (&score)[BC / 2], const AttentionSizes& s, long long key, long long query, long long lowest, int lane) {
+  if (key + BC <= s.keys && !(s.causal && key + BC > lowest)) return;
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    // Keys of this tile that the row sees.
+    const int sees = static_cast<int>(min(static_cast<long long>(BC), (s.causal ? min(s.keys, query + h * 8 + 1) : s.keys) - key)) - lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < BC / 8; j++)
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        if (j * 8 + i >= sees) score[j * 4 + h * 2 + i] = -INFINITY;
+  }
+}
+
+// Scores to weights, with the largest score of each row so far, in units of log2, and the thread's share of the sum of its weights. `keep`: what the sums before are multiplied by.
+template <int BC>
+__device__ __forceinline__ void weigh_scores(float (&score)[BC / 2], float scale, float (&top)[2], float (&total)[2], float (&keep)[2]) {
+  float shift[2];  // that largest score; 0 where there is none
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    float high = score[h * 2];
+#pragma unroll
+    for (int j = 0; j < BC / 8; j++) high = fmaxf(high, fmaxf(score[j * 4 + h * 2], score[j * 4 + h * 2 + 1]));
+    high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+    high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
+    shift[h] = high == -INFINITY ? 0.0f : high;
+    keep[h] = exp2_fast(top[h] - shift[h]);
+    top[h] = high;
+    total[h] *= keep[h];
+  }
+#pragma unroll
+  for (int i = 0; i < BC / 2; i++) {
+    const int h = i / 2 % 2;
+    score[i] = exp2_fast(fmaf(score[i], scale, -shift[h]));
+    total[h] += score[i];
+  }
+}
+
+// The sum of a row's weights from the shares of its four threads.
+__device__ __forceinline__ float total_of_row(float share) {
+  share += __shfl_xor_sync(0xffffffffu, share, 1);
+  return share + __shfl_xor_sync(0xffffffffu, share, 2);
+}
+
+// Row h (0, 1) of a thread to `to`, each sum times `factor`: 16 bytes of each of four neighbouring threads lie side by side. All threads of a warp call this; `exists`: whether there is such a row.
+template <int D, class T>
+__device__ __forceinline__ void store_row(T* to, const float (&sums)[D / 2], int h, float factor, int lane, int dim, bool exists) {
+#pragma unroll
+  for (int j = 0; j < D / 8; j += 4) {
+    uint32_t w[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) w[i] = j + i < D / 8 ? pack_pair(sums[(j + i) * 4 + h * 2] * factor, sums[(j + i) * 4 + h * 2 + 1] * factor, T()) : 0;
+    turn_quad(w, lane);
+    const int column = (j + lane % 4) * 8;
+    if (exists && column < dim) *reinterpret_cast<uint4*>(to + column) = make_uint4(w[0], w[1], w[2], w[3]);
+  }
+}
+
+#ifdef OPSCOPE_WGMMA
+
+constexpr int GROUP_ROW = 128;  // bytes of a row in one box of the copy engine
+
+// What a group has of its queries, one tile of BC keys after another: sums of weighted values, the largest score and the share of the sum of weights of each row.
+template <class T, int D, int BC>
+struct GroupSums {
+  static constexpr int BOXES = (D + 63) / 64, QUERIES_BYTES = BOXES * 64 * GROUP_ROW, BOX = BC * GROUP_ROW, TILE_BYTES = BOXES * BOX;  // of 64 queries, and of the keys or values of a tile
+  float sums[D / 2], top[2], total[2];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < D / 2; i++) sums[i] = 0;
+    top[0] = top[1] = -INFINITY, total[0] = total[1] = 0;
+  }
+  // `q`, `k`, `v`: where these lie in shared memory; boxes of queries are `q_box` bytes apart. `key`: the first of the tile; `query`, `lowest`: of this thread and of the group. Calls `keys_met` when the keys may be
+  // overwritten, and `wait_for_values` before values are read.
+  template <class Met, class Wait>
+  __device__ __forceinline__ void meet(uint32_t q, int q_box, uint32_t k, uint32_t v, const AttentionSizes& s, float scale, long long key, long long query, long long lowest, int lane, const Met& keys_met, const Wait& wait_for_values) {
+    float score[BC / 2], keep[2];
+    wgmma_fence();
+#pragma unroll
+    for (int d = 0; d < D / 16; d++)
+      WarpGroupProduct<BC / 2>::template shared<0>(score, wgmma_descriptor(q + d / 4 * q_box + d % 4 * 32, 16, 1024), wgmma_descriptor(k + d / 4 * BOX + d % 4 * 32, 16, 1024), d > 0, T());
+    wgmma_commit();
+    wgmma_wait<0>();
+    settle(score);
+    keys_met();
+    hide_keys<BC>(score, s, key, query, lowest, lane);
+    weigh_scores<BC>(score, scale, top, total, keep);
+    // Results of one product lie as the left operand of the next.
+    uint32_t weights[BC / 4];
+#pragma unroll
+    for (int i = 0; i < BC / 4; i++) weights[i] = pack_pair(score[2 * i], score[2 * i + 1], T());
+    settle(weights);
+#pragma unroll
+    for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
+    wait_for_values();
+    settle(sums);
+    wgmma_fence();
+#pragma unroll
+    for (int c = 0; c < BC / 16; c++)
+      WarpGroupProduct<D / 2>::template registers<1>(sums, weights[4 * c], weights[4 * c + 1], weights[4 * c + 2], weights[4 * c + 3], wgmma_descriptor(v + c * 16 * GROUP_ROW, BOX, 1024), T());
+    wgmma_commit();
+    wgmma_wait<0>();
+    settle(sums);
+  }
+  // `of_head`: where the results of the head begin.
+  __device__ __forceinline__ void store(T* of_head, const AttentionSizes& s, long long query, int lane) const {
+    T* const to = of_head + query * s.of_query;
+#pragma unroll
+    for (int h = 0; h < 2; h++) store_row<D>(to + h * 8 * s.of_query, sums, h, 1.0f / total_of_row(total[h]), lane, s.dim, query + h * 8 < s.queries);
+  }
+};
+
+// The head of turn `turn`: those that share their keys one after the other, or, with `apart` heads of keys, as far from each other as there are such heads.
+__device__ __forceinline__ long long head_of_turn(long long turn, long long apart, int group) {
+  if (apart == 0) return turn;
+  const long long of_group = quotient(turn, apart);
+  return (turn - of_group * apart) * group + of_group;
+}
+
+// Tiles of BC keys that queries before `end` see.
+template <int BC>
+__device__ __forceinline__ int tiles_seen(const AttentionSizes& s, long long end) { return static_cast<int>(((s.causal ? min(s.keys, min(end, s.queries)) : s.keys) + BC - 1) / BC); }
+
+#endif
