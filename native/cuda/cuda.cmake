@@ -141,7 +141,7 @@ std::optional<std::string_view> find_source(const std::string& path) {
   endif()
 
   # Which operations are registered, what they refuse, and what a launch can hold: needs no GPU.
-  add_executable(opscope_cuda_plan_test EXCLUDE_FROM_ALL ${cuda_dir}/kernels/test/plan_test.cc ${cuda_dir}/kernels/test/moves_test.cc ${cuda_dir}/kernels/test/rows_test.cc ${cuda_dir}/kernels/test/order_test.cc ${cuda_dir}/kernels/test/convolution_test.cc ${cuda_dir}/kernels/test/convolution_narrow_test.cc ${cuda_dir}/kernels/test/products_test.cc ${cuda_dir}/kernels/test/products_f32_test.cc ${cuda_dir}/kernels/test/few_test.cc ${cuda_dir}/kernels/test/draw.cc ${cuda_dir}/kernels/test/choices_test.cc ${cuda_dir}/kernels/test/devices_test.cc ${cuda_dir}/kernels/test/composite_test.cc $<TARGET_OBJECTS:opscope_cuda>)
+  add_executable(opscope_cuda_plan_test EXCLUDE_FROM_ALL ${cuda_dir}/kernels/test/plan_test.cc ${cuda_dir}/kernels/test/moves_test.cc ${cuda_dir}/kernels/test/rows_test.cc ${cuda_dir}/kernels/test/order_test.cc ${cuda_dir}/kernels/test/convolution_test.cc ${cuda_dir}/kernels/test/convolution_narrow_test.cc ${cuda_dir}/kernels/test/products_test.cc ${cuda_dir}/kernels/test/products_f32_test.cc ${cuda_dir}/kernels/test/few_test.cc ${cuda_dir}/kernels/test/draw.cc ${cuda_dir}/kernels/test/choices_test.cc ${cuda_dir}/kernels/test/attention_test.cc ${cuda_dir}/kernels/test/devices_test.cc ${cuda_dir}/kernels/test/composite_test.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_plan_test PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
   target_include_directories(opscope_cuda_plan_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   add_library(opscope_fake_cuda SHARED EXCLUDE_FROM_ALL ${cuda_dir}/driver/test/fake_driver.cc)

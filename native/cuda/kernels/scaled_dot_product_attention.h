@@ -34,5 +34,10 @@ constexpr int attention_warp_pitch(int dim) { return dim + 4; }
 // Tiles of keys, and as many of values, that attention_wgmma.cu has on their way.
 constexpr int attention_wgmma_stages = 2;
 
+// Queries of a warp group of Hopper's.
+constexpr int attention_group_queries = 64;
+// Keys of a tile that attention_held.cu has, and most tiles.
+constexpr int attention_held_keys = 64, attention_held_tiles = 8;
+
 // Sizes of attention_f32_wide.cu.
 constexpr int attention_f32_wide_from = 129, attention_f32_wide_queries = 64, attention_f32_wide_keys = 64, attention_f32_wide_pitch = attention_f32_wide_keys + 8;

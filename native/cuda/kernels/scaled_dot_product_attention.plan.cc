@@ -1,6 +1,6 @@
 #include "scaled_dot_product_attention.plan.h"
 
-#include "attention_choice.h"
+#include "attention_short_choice.h"
 
 #include <algorithm>
 
@@ -90,18 +90,43 @@ void plan_line(Planner& p, const AttentionSizes& sizes, const AttentionLine& lin
                 p.output(), sizes, static_cast<int>(line.run), static_cast<int>(runs)), sizes);
 }
 
+// Tensors as Hopper's copy engine takes them: boxes of so many queries and keys.
+struct Maps {
+  CUtensorMap q, k, v;
+};
+Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys) {
+  const int64_t kv_heads = s.batch_heads / s.heads * s.kv_heads;
+  const auto of_keys = [&](int input) { return tensor_map(p.input(input), p.spec.dtype, {kv_heads, s.keys, s.dim, s.dim}, static_cast<unsigned>(keys)); };
+  return {tensor_map(p.input(0), p.spec.dtype, {s.batch_heads, s.queries, s.dim, s.dim}, static_cast<unsigned>(queries)), of_keys(1), of_keys(2)};
+}
+
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
-  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries), kv_heads = sizes.batch_heads / sizes.heads * sizes.kv_heads;
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
   const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split);
-  const CUtensorMap q = tensor_map(p.input(0), p.spec.dtype, {sizes.batch_heads, sizes.queries, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.queries));
-  const CUtensorMap k = tensor_map(p.input(1), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
-  const CUtensorMap v = tensor_map(p.input(2), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
+  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
   mark(p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
-                static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells), sizes);
+                static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, shares, attention_heads_together(sizes), cells), sizes);
   join_shares(p, sizes, shares);
+}
+
+// Blocks of 64 or 128 queries, several of a multiprocessor (attention_short.cu).
+void plan_short(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
+  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
+  const auto bytes = static_cast<unsigned>(attention_short_bytes(tile));
+  mark(p.launch(p.kernel_in("attention_short", "attention_short_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {blocks},
+                static_cast<unsigned>(tile.queries * 2), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_apart(sizes)), sizes);
+}
+
+// Blocks that hold the keys of a head and go along its queries (attention_held.cu).
+void plan_held(Planner& p, const AttentionSizes& sizes, const AttentionHeld& held) {
+  const Maps maps = maps_of(p, sizes, attention_group_queries, attention_held_keys);
+  const auto bytes = static_cast<unsigned>(held.bytes);
+  mark(p.launch(p.kernel_in("attention_held", "attention_held_" + p.dtype() + "_" + std::to_string(held.dim) + "_" + std::to_string(held.groups), bytes), {sizes.batch_heads * held.runs},
+                static_cast<unsigned>(held.groups * 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, static_cast<int>(held.run), static_cast<int>(held.runs), attention_apart(sizes)), sizes);
 }
 
 void plan_mma(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
@@ -140,13 +165,18 @@ void plan_attention(Planner& p, bool tokens_first) {
   if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);
   if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;
+  const bool hopper = p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0;
+  if (hopper) {
+    if (const AttentionHeld held = attention_held(p.device.sm_count, sizes); held.dim > 0) return plan_held(p, sizes, held);
+    if (const AttentionTile tile = attention_short_tile(p.device.sm_count, sizes); tile.dim > 0) return plan_short(p, sizes, tile);
+  }
   if (attention_takes_warps(p.device.sm_count, room, sizes, bytes_of_element)) return plan_warp(p, sizes);
   if (p.spec.dtype == Dtype::f32) {
     if (const AttentionTile tile = attention_f32_tile(p.device.sm_count, room, sizes); tile.dim > 0) return plan_f32(p, sizes, tile);
     // Long heads that the tiles have no room for.
     if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
-    if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && p.device.major == 9 && p.device.minor == 0) return plan_wgmma(p, sizes, tile);
+    if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) return plan_wgmma(p, sizes, tile);
     if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);
   }
   const int keys = attention_any_keys(room, sizes.dim);

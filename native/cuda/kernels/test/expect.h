@@ -28,6 +28,8 @@ void move_shapes();
 void few_shapes();
 // choices_test.cc
 void choices();
+// attention_test.cc
+void attention_groups_of_blocks();
 // composite_test.cc
 void composites();
 // devices_test.cc

@@ -238,6 +238,7 @@ int main(int count, char** words) {
   order_shapes();
   few_shapes();
   choices();
+  attention_groups_of_blocks();
   composites();
   device_plans();
   attentions();

@@ -1,0 +1,61 @@
+// Attention by warp groups of which a multiprocessor has several (attention_short_choice.h): part of opscope_cuda_plan_test.
+#include "kernels/attention_short_choice.h"
+
+#include "kernels/test/expect.h"
+
+namespace {
+
+constexpr int sm_count = 132;
+constexpr long long block_bytes = 227 << 10, kept = 2048;  // of shared memory on an H200, less what barriers and the driver take
+
+AttentionSizes sizes(long long heads, long long queries, long long keys, int dim, bool causal = false) { return {heads, heads, heads, queries, keys, queries, dim, causal, 1}; }
+
+}  // namespace
+
+void attention_groups_of_blocks() {
+  const auto is_short = [](const AttentionSizes& s, int queries, int keys) {
+    const AttentionTile tile = attention_short_tile(sm_count, s);
+    return tile.queries == queries && tile.keys == keys;
+  };
+  expect(is_short(sizes(1105, 72, 72, 64, true), 64, 96) && is_short(sizes(800, 129, 129, 64), 64, 96) && is_short(sizes(1165, 513, 513, 32, true), 64, 128) && is_short(sizes(2661, 512, 512, 40), 128, 128) &&
+             is_short(sizes(16'109, 115, 115, 40, true), 64, 64) && is_short(sizes(256, 1024, 1024, 64, true), 64, 96) && is_short(sizes(1600, 90, 90, 72, true), 128, 64) && is_short(sizes(200, 20, 300, 64), 64, 64),
+         "tiles of keys by what is empty of them; two groups share rows that end within a sector");
+  const auto left = [](const AttentionSizes& s) { return attention_short_tile(sm_count, s).dim == 0; };
+  expect(left(sizes(64, 2048, 2048, 64)) && left(sizes(64, 512, 512, 128)) && left(sizes(100, 150, 700, 24)) && left(sizes(16, 20, 511, 64)) && left(sizes(400, 32, 300, 128)) && left(sizes(400, 70, 70, 60)),
+         "many keys, few blocks of several tiles, few queries and odd rows are left to others");
+  expect(left(sizes(1200, 250, 120, 128)) && !left(sizes(1269, 175, 175, 128)) && left(sizes(1200, 65, 65, 160)) && !left(sizes(600, 100, 100, 160, true)) && left(sizes(800, 65, 65, 256, true)) && !left(sizes(144, 49, 49, 256)),
+         "and long heads whose keys and queries fill the tiles of others");
+  const auto held = [](const AttentionSizes& s) { return attention_held(sm_count, s); };
+  expect(held(sizes(13, 224'396, 256, 80)).groups == 4 && held(sizes(105, 4096, 42, 128)).groups == 2 && held(sizes(16'384, 251, 17, 40, true)).groups == 2 && held(sizes(22, 4339, 128, 160)).groups == 3 && held(sizes(2, 4339, 128, 160)).run >= 1,
+         "blocks hold few keys of many queries");
+  expect(held(sizes(800, 129, 129, 64)).dim == 0 && held(sizes(800, 80, 40, 64)).dim == 0 && held(sizes(4, 4096, 400, 160)).dim == 0 && held(sizes(800, 65, 65, 256)).dim == 0, "and leave others");
+  bool fits = true, covers = true, times = true;
+  for (const bool causal : {false, true})
+    for (int dim = 8; dim <= 256; dim += 8)
+      for (long long queries = 17; queries < 5000; queries = queries * 4 / 3 + 1)
+        for (long long keys = 1; keys < 2000; keys = keys * 3 / 2 + 7) {
+          const AttentionSizes s = sizes(300, queries, keys, dim, causal);
+          if (const AttentionTile tile = attention_short_tile(sm_count, s); tile.dim > 0) fits = fits && tile.dim >= dim && attention_short_bytes(tile) <= block_bytes - kept;
+          const AttentionHeld h = held(s);
+          if (h.dim == 0) continue;
+          fits = fits && h.dim >= dim && h.bytes <= block_bytes - kept;
+          const long long tiles = attention_groups(s);
+          covers = covers && h.run * h.runs >= tiles && h.run * (h.runs - 1) < tiles;
+        }
+  for (long long queries = 1; queries < 700; queries += 13)
+    for (long long keys = 1; keys < 900; keys += 17) {
+      long long tiles = 0;
+      for (long long first = 0; first < queries; first += 64) {
+        const long long end = first + 64 < queries ? first + 64 : queries;
+        tiles += ((end < keys ? end : keys) + 63) / 64;
+      }
+      times = times && attention_group_time(sizes(1, queries, keys, 64, true), 64) == tiles * 88;
+    }
+  expect(fits, "blocks fit into shared memory");
+  expect(covers, "runs of queries cover a head, and none is empty");
+  expect(times, "causal groups meet the tiles that they see");
+  const AttentionSizes shared = {8194, 4097, 17, 109, 109, 109, 40, 1, 1}, own = sizes(8194, 109, 109, 40, true);
+  AttentionSizes grouped = shared;
+  grouped.group = 241;
+  expect(attention_apart(grouped) == 34 && attention_apart(own) == 0, "blocks at work together read several heads of keys");
+}
