@@ -39,23 +39,27 @@ inline bool attention_wgmma_fits(int sm_count, const AttentionSizes& s, long lon
 // Whether several blocks of a multiprocessor are faster than one that multiplies the next tile while it weighs another (H200, NOTES.md).
 inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const AttentionTile& tile, bool ragged) {
   const long long seen = attention_keys_seen(s), blocks = s.batch_heads * attention_groups(s), few = sm_count * 3ll;
+  // Blocks of one head would all read the same keys.
+  constexpr long long most_queries = 4096;
+  if (!s.causal && s.queries > most_queries) return false;
   if (tile.dim <= 64) {
     // Fewer queries share their keys over warps, unless keys are many and heads enough.
     if (s.queries <= 32) return seen >= 200 && seen <= 1536 && s.batch_heads * 2 >= sm_count;
+    if (s.queries <= 64 && tile.dim <= 32 && seen <= 32) return false;
     return seen <= (s.causal || ragged ? 1536 : 640) && (blocks >= few || seen <= 320);
   }
   if (s.queries <= 32) return false;
   if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
   if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);
-  return seen <= 320 && (ragged || !attention_wgmma_fits(sm_count, s, tile.keys) || (tile.dim <= 128 && seen <= 64));
+  return seen <= 320 && (!attention_wgmma_fits(sm_count, s, tile.keys) || (tile.dim <= 128 && seen <= 64));
 }
 
 inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s) {
   const int dim = attention_group_dim(s.dim);
   if (!attention_takes_groups(s) || s.queries <= 16) return {};
   // Rows that end within a sector of memory are slow to load: two groups share theirs.
-  const bool ragged = s.dim % 16 != 0 && dim <= 128 && s.queries > (dim <= 64 ? 128 : 64) && s.batch_heads * attention_groups(s) > sm_count * 4ll;
+  const bool ragged = s.dim % 16 != 0 && dim <= 128 && s.queries > (dim <= 64 ? 128 : 64) && s.batch_heads * attention_groups(s) > sm_count * 8ll;
   AttentionTile tile = {dim, ragged ? 128 : 64, 64};
   // Of 128 keys, registers are short at a head dim of 64.
   const auto time = [&](int keys) { return attention_group_time(s, keys) * (keys == 128 && dim == 64 ? 106 : 100); };
@@ -79,7 +83,7 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
-  if (seen > 256) return {};
+  if (seen > 256 || s.batch_heads * of_head < sm_count * 2ll) return {};
   const auto bytes = [&](int groups) { return (groups + 2 * tiles) * box + 1024; };
   held.groups = held.dim <= 128 ? (bytes(2) <= half_bytes ? 2 : 4) : held.dim <= 192 ? 3 : 2;
   held.bytes = bytes(held.groups);
