@@ -96,6 +96,16 @@ class Order {
         p_.launch(p_.kernel_in("order_filter", "order_filter_" + bits), {rows_ * parts}, choose_threads, 0, x, values, indices, cols, keep, infinity(), flip(), parts, bounds, keys, counts, arrived).early(p_.device);
         return;
       }
+      case OrderKind::filter_more: {
+        const std::string bits = std::to_string(8 * bytes_);
+        const int parts = static_cast<int>(shape.parts);
+        constexpr auto shared = static_cast<unsigned>(filter_more_shared);
+        const CUdeviceptr least = p_.workspace(rows_ * parts * filter_more_least(parts) * 8), bounds = p_.workspace(rows_ * 8), arrived = p_.workspace(rows_ * 4), keys = p_.workspace(rows_ * filter_more_keys * 8), counts = p_.workspace(rows_ * 4);
+        p_.launch(p_.kernel_in("order_filter", "order_least_more_" + bits), {rows_ * parts}, choose_threads, 0, x, cols, keep, infinity(), flip(), parts, least, bounds, arrived);
+        p_.launch(p_.kernel_in("order_filter", "order_filter_more_" + bits), {rows_ * parts}, choose_threads, 0, x, values, indices, cols, keep, infinity(), flip(), parts, bounds, keys, counts, arrived).early(p_.device);
+        p_.launch(p_.kernel_in("order_filter", "order_filter_sort_" + bits, shared), {rows_}, filter_more_threads, shared, x, values, indices, cols, keep, infinity(), flip(), keys, counts).early(p_.device);
+        return;
+      }
       case OrderKind::select: return select();
       case OrderKind::radix: return radix();
     }

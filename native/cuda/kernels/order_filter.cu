@@ -2,6 +2,7 @@
 // the row is ordered. The second pass collects the elements that reach it, and these are sorted. If they are too many, digits are counted (order/choose.cuh).
 //   order_filter_row_<bits>  a block for a row
 //   order_least_<bits>, order_filter_<bits>  several blocks for a row, one launch for each pass
+//   order_least_more_<bits>, order_filter_more_<bits>, order_filter_sort_<bits>  the same for up to 4096, of longer rows, with a launch that sorts
 // 16: f16 and bf16; 32: f32.
 #include "order_filter.h"
 #include "common/early.cuh"
@@ -66,6 +67,7 @@ __device__ __forceinline__ void find_least(const choose::Out<E>& out, long long 
 }
 
 // A key that k of the block's own reach, and not many more.
+template <int OWN>
 __device__ __forceinline__ Key bound_of(Shared& s, const Key (&own)[OWN], unsigned k) {
   __shared__ unsigned all, any;
   for (int i = threadIdx.x; i < choose::DIGITS; i += THREADS) s.counts[i] = 0;
@@ -125,7 +127,7 @@ __device__ __forceinline__ int collect(Shared& s, const choose::Out<E>& out, lon
 
 template <class E>
 __device__ __forceinline__ void finish(Shared& s, int count, const choose::Out<E>& out, long long row) {
-  if (count <= MOST) return choose::store_sorted(s, count, out, row);
+  if (count <= MOST) return choose::store_sorted<THREADS>(s.keys, count, out, row);
   __syncthreads();
   choose::of_row<false>(s, nullptr, out, row);
 }
@@ -142,13 +144,13 @@ __device__ __forceinline__ void filter_row(const choose::Out<E>& out) {
   finish(s, collect(s, out, row, 0, 1, bound_of(s, own, out.k)), out, row);
 }
 
-// grid: rows * parts. least [rows, parts, filter_least(parts)], bounds [rows], arrived [rows].
-template <class E>
-__device__ __forceinline__ void leave_least(const choose::Out<E>& out, int parts, Key* least, Key* bounds, unsigned* arrived) {
+// grid: rows * parts. least [rows, parts, each], bounds [rows], arrived [rows].
+template <int OWN, class E>
+__device__ __forceinline__ void leave_least(const choose::Out<E>& out, int parts, int each, Key* least, Key* bounds, unsigned* arrived) {
   __shared__ Shared s;
   next_may_start();
   const long long row = blockIdx.x / parts;
-  const int part = static_cast<int>(blockIdx.x % parts), each = filter_least(parts), count = parts * each;
+  const int part = static_cast<int>(blockIdx.x % parts), count = parts * each;
   Key* const of_row = least + row * count;
   Key own[SLOTS], all[OWN];
   find_least(out, row, part, parts, own);
@@ -174,25 +176,57 @@ __device__ __forceinline__ void leave_least(const choose::Out<E>& out, int parts
   if (threadIdx.x == 0) bounds[row] = bound;
 }
 
+// Adds what this block finds to the keys of the row, of which there is room for ROOM, and waits for all blocks of the row. True in the one that comes last. counts [rows]: more than ROOM where keys are missing.
+template <int ROOM, class E>
+__device__ __forceinline__ bool leave_keys(Shared& s, const choose::Out<E>& out, long long row, int parts, const Key* bounds, Key* of_row, unsigned* counts, unsigned* arrived) {
+  __shared__ unsigned start;
+  wait_for_last();
+  const int found = collect(s, out, row, static_cast<int>(blockIdx.x % parts), parts, __ldcg(bounds + row));
+  if (threadIdx.x == 0) start = found > 0 ? atomicAdd(counts + row, static_cast<unsigned>(found > MOST ? ROOM + 1 : found)) : 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < min(found, MOST); i += THREADS)
+    if (start + i < ROOM) of_row[start + i] = s.keys[spread(i)];
+  return last_to_arrive(arrived + row, parts);
+}
+
 // grid: rows * parts. keys [rows, MOST], counts and arrived [rows], which are left at zero.
 template <class E>
 __device__ __forceinline__ void filter_parts(const choose::Out<E>& out, int parts, const Key* bounds, Key* keys, unsigned* counts, unsigned* arrived) {
   __shared__ Shared s;
-  __shared__ unsigned start;
-  wait_for_last();
   const long long row = blockIdx.x / parts;
   Key* const of_row = keys + row * MOST;
-  const int found = collect(s, out, row, static_cast<int>(blockIdx.x % parts), parts, __ldcg(bounds + row));
-  if (threadIdx.x == 0) start = found > 0 ? atomicAdd(counts + row, static_cast<unsigned>(found)) : 0;
-  __syncthreads();
-  for (int i = threadIdx.x; i < min(found, MOST); i += THREADS)
-    if (start + i < MOST) of_row[start + i] = s.keys[spread(i)];
-  if (!last_to_arrive(arrived + row, parts)) return;
+  if (!leave_keys<MOST>(s, out, row, parts, bounds, of_row, counts, arrived)) return;
   const int count = static_cast<int>(min(__ldcg(counts + row), static_cast<unsigned>(MOST + 1)));
   __syncthreads();
   if (threadIdx.x == 0) counts[row] = 0;
   for (int i = threadIdx.x; i < min(count, MOST); i += THREADS) s.keys[spread(i)] = __ldcg(of_row + i);
   finish(s, count, out, row);
+}
+
+// The same for more keys, which order_filter_sort sorts; if they are too many, digits are counted here. keys [rows, filter_more_keys].
+template <class E>
+__device__ __forceinline__ void filter_more(const choose::Out<E>& out, int parts, const Key* bounds, Key* keys, unsigned* counts, unsigned* arrived) {
+  __shared__ Shared s;
+  next_may_start();
+  const long long row = blockIdx.x / parts;
+  if (!leave_keys<filter_more_keys>(s, out, row, parts, bounds, keys + row * filter_more_keys, counts, arrived) || __ldcg(counts + row) <= filter_more_keys) return;
+  __syncthreads();
+  choose::of_row<false>(s, nullptr, out, row);
+}
+
+// grid: rows. Sorts what filter_more left, unless that has the result already. counts [rows] are left at zero.
+template <class E>
+__device__ __forceinline__ void sort_filtered(const choose::Out<E>& out, const Key* keys, unsigned* counts) {
+  extern __shared__ Key kept[];
+  const long long row = blockIdx.x;
+  const Key* const of_row = keys + row * filter_more_keys;
+  wait_for_last();
+  const int count = static_cast<int>(min(__ldcg(counts + row), static_cast<unsigned>(filter_more_keys + 1)));
+  __syncthreads();
+  if (threadIdx.x == 0) counts[row] = 0;
+  if (count > filter_more_keys) return;
+  for (int i = threadIdx.x; i < count; i += filter_more_threads) kept[spread(i)] = __ldcg(of_row + i);
+  choose::store_sorted<filter_more_threads>(kept, count, out, row);
 }
 
 }  // namespace
@@ -202,11 +236,22 @@ __device__ __forceinline__ void filter_parts(const choose::Out<E>& out, int part
     filter_row<E>({values, indices, x, cols, k, {infinity, flip}});                                                                                                                                                      \
   }                                                                                                                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(THREADS, 2) order_least_##bits(const E* x, int cols, int k, unsigned infinity, unsigned flip, int parts, Key* least, Key* bounds, unsigned* arrived) {              \
-    leave_least<E>({nullptr, nullptr, x, cols, k, {infinity, flip}}, parts, least, bounds, arrived);                                                                                                                     \
+    leave_least<OWN, E>({nullptr, nullptr, x, cols, k, {infinity, flip}}, parts, filter_least(parts), least, bounds, arrived);                                                                                            \
+  }                                                                                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(THREADS, 2) order_least_more_##bits(const E* x, int cols, int k, unsigned infinity, unsigned flip, int parts, Key* least, Key* bounds, unsigned* arrived) {         \
+    leave_least<filter_more_own, E>({nullptr, nullptr, x, cols, k, {infinity, flip}}, parts, filter_more_least(parts), least, bounds, arrived);                                                                           \
   }                                                                                                                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(THREADS, 2) order_filter_##bits(const E* x, E* values, int* indices, int cols, int k, unsigned infinity, unsigned flip, int parts, const Key* bounds, Key* keys, \
                                                                                unsigned* counts, unsigned* arrived) {                                                                                                   \
     filter_parts<E>({values, indices, x, cols, k, {infinity, flip}}, parts, bounds, keys, counts, arrived);                                                                                                              \
+  }                                                                                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(THREADS, 2) order_filter_more_##bits(const E* x, E* values, int* indices, int cols, int k, unsigned infinity, unsigned flip, int parts, const Key* bounds,         \
+                                                                                    Key* keys, unsigned* counts, unsigned* arrived) {                                                                                   \
+    filter_more<E>({values, indices, x, cols, k, {infinity, flip}}, parts, bounds, keys, counts, arrived);                                                                                                               \
+  }                                                                                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(filter_more_threads) order_filter_sort_##bits(const E* x, E* values, int* indices, int cols, int k, unsigned infinity, unsigned flip, const Key* keys,              \
+                                                                                             unsigned* counts) {                                                                                                        \
+    sort_filtered<E>({values, indices, x, cols, k, {infinity, flip}}, keys, counts);                                                                                                                                     \
   }
 FILTER(16, unsigned short)
 FILTER(32, unsigned)

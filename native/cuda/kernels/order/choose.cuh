@@ -75,16 +75,16 @@ struct Out {
   words::Order order;
 };
 
-// Sorts `count` keys, of which at least k, and stores the first.
-template <int MOST, class E>
-__device__ __forceinline__ void store_sorted(Shared<MOST>& s, int count, const Out<E>& out, long long row) {
+// Sorts `count` keys in shared memory, of which at least k, and stores the first. Of: threads of the block.
+template <int OF, class E>
+__device__ __forceinline__ void store_sorted(Key* keys, int count, const Out<E>& out, long long row) {
   const int t = threadIdx.x;
   int size = 32 * EACH;
   while (size < count) size *= 2;
-  for (int i = count + t; i < size; i += THREADS) s.keys[spread(i)] = LAST;
-  sort_keys<true>(s.keys, size);
-  for (int i = t; i < out.k; i += THREADS) {
-    const Key key = s.keys[spread(i)];
+  for (int i = count + t; i < size; i += OF) keys[spread(i)] = LAST;
+  sort_keys<true>(keys, size);
+  for (int i = t; i < out.k; i += OF) {
+    const Key key = keys[spread(i)];
     const unsigned place = static_cast<unsigned>(key);
     out.values[row * out.k + i] = words::element_of<E>(static_cast<unsigned>(key >> 32), place, out.x + row * out.cols, out.order);
     out.indices[row * out.k + i] = static_cast<int>(place);
@@ -171,7 +171,7 @@ __device__ __forceinline__ void of_row(Shared<MOST>& s, uint4* memory, const Out
     to = __shfl_sync(0xffffffffu, to, 0) + __popc(votes & ((1u << t % 32) - 1));
     if (is) s.keys[spread(to)] = static_cast<Key>(word) << 32 | static_cast<unsigned>(place);
   });
-  store_sorted(s, count, out, row);
+  store_sorted<THREADS>(s.keys, count, out, row);
 }
 
 }  // namespace choose

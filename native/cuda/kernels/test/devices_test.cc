@@ -22,6 +22,7 @@ bool ends_with(const std::string& text, const std::string& end) { return text.si
 // Of the kernels that have shared memory of their own beside what a launch asks for, as their files say.
 int own_shared(const std::string& kernel) {
   const auto starts = [&](const char* with) { return kernel.rfind(with, 0) == 0; };
+  if (starts("order_filter/order_filter_sort")) return 0;
   if (starts("order_choose/order_choose_far") || starts("order_filter/")) return 48 << 10;
   if (starts("order_choose/")) return choose_own_shared;
   if (starts("scaled_dot_product_attention/scaled_dot_product_attention_")) return static_cast<int>(attention_any_own(ends_with(kernel, "_8") ? attention_any_few_keys : 32));

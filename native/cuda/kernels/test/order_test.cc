@@ -69,6 +69,13 @@ void orders() {
               parts = parts && s.parts <= most_filter_parts && (s.parts == 1 || s.parts * filter_slots * choose_threads * 16 <= cols * bytes);
               fits = fits && keep <= most_selected && most_chosen_far <= choose_threads * keys_of_thread && cols <= int64_t{1} << 30 && filter_slots * choose_threads >= 2 * keep && filter_slots * choose_threads * 16 <= cols * bytes;
               break;
+            case OrderKind::filter_more: {
+              const int64_t words = s.parts * filter_more_least(static_cast<int>(s.parts));
+              parts = parts && s.parts >= filter_more_parts && s.parts <= most_filter_parts && s.parts * filter_slots * choose_threads * 16 <= cols * bytes;
+              fits = fits && keep <= most_chosen_far && cols <= int64_t{1} << 30 && words >= 2 * most_chosen_far && words >= filter_more_own * choose_threads && filter_more_shared <= shared_bytes &&
+                     filter_more_keys <= filter_more_threads * keys_of_thread && filter_more_keys >= 2 * most_chosen_far;
+              break;
+            }
             case OrderKind::radix: fits = fits && keep > most_selected; break;
           }
           const int64_t tile = tile_of_row(cols);
@@ -88,7 +95,8 @@ void orders() {
   expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile, "where parts leave many, another launch joins them");
   expect(kind(3733, 19'277, 413, 4) == OrderKind::choose && kind(257, 16'385, 278, 2) == OrderKind::choose && kind(4096, 8192, 512, 2) == OrderKind::block && kind(2048, 32'000, 50, 4) != OrderKind::choose,
          "many of a long row are chosen by its digits");
-  expect(kind(256, 262'144, 3835, 2) == OrderKind::choose_far && kind(3, 262'144, 3835, 2) == OrderKind::radix, "more of longer rows too, where these are not few");
+  expect(kind(4, 67'108'864, 3699, 2) == OrderKind::filter_more && kind(256, 262'144, 3835, 2) == OrderKind::filter_more && kind(3, 262'144, 3835, 2) == OrderKind::radix && kind(1, 131'075, 1100, 4) == OrderKind::filter_more && kind(600, 140'001, 2000, 4) == OrderKind::choose_far && kind(4, 67'108'864, 4097, 2) == OrderKind::radix,
+         "more of longer rows are filtered by several blocks");
   expect(kind(5019, 16'385, 2212, 4) == OrderKind::choose_far, "in f32 of any rows that no block sorts");
   expect(kind(500, 20'001, 4000, 2) == OrderKind::choose_far && kind(70, 30'001, 4000, 2) == OrderKind::radix, "in 16 bits of many");
   expect(kind(1025, 150'907, 740, 2) == OrderKind::filter && kind(5, 1'705'721, 181, 2) == OrderKind::filter && kind(300, 50'000, 1000, 4) == OrderKind::filter && kind(3, 4'194'305, 125, 4) == OrderKind::filter &&
