@@ -1,7 +1,7 @@
 // out[c, r] = x[r, c], as bits: _4 and _2 are the bytes of an element. Tiles lie in a grid of two dimensions, the longer along x (`down`: that of the rows), so
 // that no block divides.
 //   transpose_each_<bytes>             a thread for each element, by its place in the result: little data, where code and a barrier cost more than sectors read twice
-//   transpose_<bytes>                  tiles of 32 x 32 (4 bytes) or 64 x 64 (2 bytes) elements through shared memory: reads and writes are 128 bytes a warp
+//   transpose_<bytes>                  tiles of 64 x 64 elements through shared memory: reads and writes are 128 bytes a warp, or 64 of elements of 2 bytes
 //   transpose_2_small, transpose_pairs 32 x 32 elements of 2 bytes; two elements of 2 bytes at a time, where rows and columns are even
 //   transpose_<bytes>_vectors          tiles of 64 x 64 or 128 x 128 in vectors both ways
 //   transpose_tall_<bytes>, _wide_     up to 12 columns or rows; a block's part of the long side passes through shared memory as it lies
@@ -29,13 +29,19 @@ __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict
   __shared__ U tile[SIDE][SIDE + 4 / sizeof(U)];
   const long long top = Corner<SIDE>(down).top, left = Corner<SIDE>(down).left;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  // All loads before the first store.
+  U v[SIDE / 8][PER_LANE] = {};
 #pragma unroll
-  for (int r = warp; r < SIDE; r += 8)
+  for (int r = 0; r < SIDE / 8; r++)
 #pragma unroll
     for (int k = 0; k < PER_LANE; k++) {
-      const int c = lane + 32 * k;
-      if (top + r < rows && left + c < cols) tile[r][c] = x[(top + r) * cols + left + c];
+      const long long row = top + warp + 8 * r, column = left + lane + 32 * k;
+      if (row < rows && column < cols) v[r][k] = x[row * cols + column];
     }
+#pragma unroll
+  for (int r = 0; r < SIDE / 8; r++)
+#pragma unroll
+    for (int k = 0; k < PER_LANE; k++) tile[warp + 8 * r][lane + 32 * k] = v[r][k];
   __syncthreads();
 #pragma unroll
   for (int c = warp; c < SIDE; c += 8)
@@ -51,9 +57,12 @@ __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ 
   __shared__ uint32_t tile[64][33];
   const long long top = Corner<64>(down).top, left = Corner<64>(down).left;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  uint32_t v[8] = {};
 #pragma unroll
-  for (int r = warp; r < 64; r += 8)
-    if (top + r < rows && left + 2 * lane < cols) tile[r][lane] = *reinterpret_cast<const uint32_t*>(x + (top + r) * cols + left + 2 * lane);
+  for (int r = 0; r < 8; r++)
+    if (const long long row = top + warp + 8 * r; row < rows && left + 2 * lane < cols) v[r] = *reinterpret_cast<const uint32_t*>(x + row * cols + left + 2 * lane);
+#pragma unroll
+  for (int r = 0; r < 8; r++) tile[warp + 8 * r][lane] = v[r];
   __syncthreads();
   // Two columns at a time: this lane's rows 2 * lane and the next.
 #pragma unroll
@@ -241,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(256) transpose_2_vectors(const uint
   transpose_vectors(x, out, rows, cols, down);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, int down) {
-  transpose<uint32_t, 32>(x, out, rows, cols, down);
+  transpose<uint32_t, 64>(x, out, rows, cols, down);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_2_small(const uint16_t* x, uint16_t* out, long long rows, long long cols, int down) {
   transpose<uint16_t, 32>(x, out, rows, cols, down);

@@ -63,10 +63,9 @@ inline TransposePlan transpose_plan(int64_t sm_count, int64_t bytes, int64_t row
     plan.places = static_cast<unsigned>(((int64_t{1} << 22) + narrow - 1) / narrow);
     return plan;
   }
-  if (bytes == 4) return tiles(Transposition::tiles, 32);
   // Where larger tiles would leave most of the GPU idle, four times as many blocks with a quarter of the work.
-  if (rows * cols <= most_small) return tiles(Transposition::small, 32);
-  return tiles(rows % 2 == 0 && cols % 2 == 0 ? Transposition::pairs : Transposition::tiles, 64);
+  if (bytes == 2 && rows * cols <= most_small) return tiles(Transposition::small, 32);
+  return tiles(bytes == 2 && rows % 2 == 0 && cols % 2 == 0 ? Transposition::pairs : Transposition::tiles, 64);
 }
 
 }  // namespace opscope::cuda
