@@ -227,6 +227,7 @@ void reductions() {
   const auto shifts = [](int64_t outer, int64_t reduce, int64_t inner) { return column_split(132, 2, outer, reduce, inner, 6, true, true).shifted; };
   expect(shifts(1, 887, 65'537) && shifts(5, 66, 109'013) && !shifts(1, 887, 65'536) && !shifts(1, 2, 692'644) && !shifts(1, 1731, 167) && !shifts(3000, 9, 301),
          "rows of columns that do not start on 16 bytes are read in vectors, unless they are few or short");
+  expect(column_split(132, 2, 1, 17, 65'537).kind == Kind::each && column_split(132, 2, 1, 17, 20'001).kind == Kind::tiled && column_split(132, 2, 1, 40, 65'537).kind == Kind::tiled, "some rows of single columns are met by a thread each where columns are many");
   expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }
 

@@ -100,7 +100,9 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide;
   // Some rows are soon met by a thread, whose loads are all on their way (H200: argmax f16 17x1000000 26.3 to 16.3 us, sum bf16 9x524288 10.2 to 8.6, f16 48x524288 19.3 to 16.8, bf16 64x262144 15.8 to 14.0).
   const bool some = aligned && reduce <= 64 && inner >= 32 * lanes && threads >= int64_t{sm_count} * 192;
-  if (!shifted && (reduce <= 8 || some || threads >= int64_t{sm_count} * 1024)) {
+  constexpr int64_t least_single = 1 << 14;
+  // So are those of single elements in long rows (H200: sum_to_shape bf16 17x65537 9.0 to 7.0 us, max f16 16x131073 12.6 to 7.0, mean f32 17x100001 11.0 to 7.6, argmin f32 10x100001 11.7 to 7.4, sum f16 12x40001 7.6 to 6.3).
+  if (!shifted && (reduce <= 8 || some || (!aligned && reduce < shifted_rows && inner >= least_single && threads >= int64_t{sm_count} * 256) || threads >= int64_t{sm_count} * 1024)) {
     const bool few = !aligned && reduce <= each_few_rows;
     return {ColumnSplit::Kind::each, wide, wide, few ? up(threads, each_columns) : threads, reduce, 1, 0, false, few};
   }
