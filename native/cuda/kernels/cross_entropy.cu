@@ -1,6 +1,8 @@
 // The losses of cross_entropy over rows that start on 16 bytes and have more than `warp_vectors` vectors (rows/shape.h): cross_entropy_<t>_<V>, a block for a row,
 // V vectors of a thread on their way before the first is worked on. Other rows are those of rows.cu. rows.plan.cc launches both.
+#include "common/early.cuh"
 #include "common/pairs.cuh"
+#include "common/slots.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -44,6 +46,7 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   const long long row = blockIdx.x;
   const T* x = reinterpret_cast<const T*>(a.in[0]) + row * a.cols;
   if (a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
+  next_may_start();
   Stats s = ByMaxSum::start();
   float shown = 0;
   for (int first = 0; first < vectors; first += V * threads) {
@@ -74,7 +77,12 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
     s = {max, even + odd};
   }
   s = join_group<ByMaxSum>(s, threads, scratch);
-  if (thread == 0) reinterpret_cast<float*>(a.per_row)[row] = s.max - shown + logf(s.sum);
+  const float loss = s.max - shown + logf(s.sum);
+  if (a.slots) {
+    if (thread == 0) leave_word(reinterpret_cast<unsigned long long*>(a.slots) + row, 1ull << 32 | __float_as_uint(loss));
+    return;
+  }
+  if (thread == 0) reinterpret_cast<float*>(a.per_row)[row] = loss;
   if (a.parts_at) mean_of_rows<T>(a);
 }
 

@@ -241,6 +241,7 @@ void loss_shapes() {
   expect(fits, "blocks of a loss are as many threads as their kernels take");
   expect(loss_shape(132, 8, 8192, 8192, true).vectors == 4 && loss_shape(132, 4, 8192, 8192, true).vectors == 8 && loss_shape(132, 8, 4096, 4096, true).vectors == 8 && loss_shape(132, 8, 1000, 1032, true).vectors == 4 && loss_shape(132, 4, 8192, 8191, true).vectors == 0 && loss_shape(132, 4, 5, 50256, true).vectors == 0,
          "rows that start on 16 bytes and that one block takes");
+  expect(loss_shape(132, 4, 4096, 4096, true).vectors == 8 && loss_shape(132, 8, 4000, 5008, true).vectors == 8 && loss_shape(132, 4, 3000, 2048, true).vectors == 4, "a row of more than 512 vectors takes one round where four of a thread would leave a part of the second idle");
 }
 
 // Long groups of group_norm: the parts of a group cover it wherever its line of 128 bytes starts, the pieces of its warps cover a part, and no block is without a group.
