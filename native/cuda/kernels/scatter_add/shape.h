@@ -23,7 +23,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, slots, chains, lists, fixed_table, fixed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, slots, chains, lists, marks, fixed_table, fixed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -158,6 +158,9 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // 2000001x8, 300001 54.2 to 40.2; 1000001x3, 120001 19.2 to 23.6).
   constexpr int64_t narrow_row = 16, ninth = 9, least_gathered = int64_t{1} << 18;
   const bool gathered = row_bytes <= narrow_row && s.indices * ninth >= s.rows && s.indices >= least_gathered && scatter_range(sm_count, shared_bytes, s, true).span > 0;
+  // Lists of rows that L2 does not hold take several sectors of memory at random for each index, and most indices are alone in their row (H200: bf16 54245993x2, 2104438 619 to 368 us, 30000001x1, 3000001 627 to 314, f16
+  // 8000003x3, 200003 70.0 to 54.1; f32 4000001x1, 80001 19.6 to 25.4, 2000003x3, 150001 35.9 to 39.6, bf16 3000001x20, 300001 119 to 129).
+  constexpr int64_t least_marked = int64_t{1} << 17, marked_bytes = int64_t{1} << 25;
   const bool idle = many && !gathered && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
   // Few blocks that add up many indices of a row one after the other wait for memory each time: groups of threads share them instead (H200: f16 2x8193, 64 21.3 to 8.0 us, f32 9x1030, 400 29.4 to 8.1, bf16 40x4096, 1000 25.3 to 10.1).
@@ -180,7 +183,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   if (cells <= most_cells && cells * s.indices <= most_scanned) return Scattering::scan;
   if (scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (s.indices <= most_slotted * s.rows && s.rows < limit && s.indices < limit && s.dim < limit) {
-    if (idle) return Scattering::lists;
+    if (idle) return s.indices >= least_marked && row_bytes <= narrow_row && s.rows * row_bytes >= marked_bytes ? Scattering::marks : Scattering::lists;
     return s.indices <= s.rows || s.rows * scatter_room(s) * 4 > most_slots ? Scattering::chains : Scattering::slots;
   }
   return Scattering::sorted;

@@ -50,6 +50,7 @@ void transposes() {
   expect(whole && fits, "what kernels of a transpose move in vectors or words starts on them, and their parts fit into shared memory");
   expect(exact, "a place in a part of a transpose is found by a product without a remainder");
   expect(small && kinds.size() == 7, "each kernel of transpose is met but the copy of one row");
+  expect(transpose_plan(multiprocessors, 4, 8193, 375).side == 64 && transpose_plan(multiprocessors, 2, 8193, 375).side == 64 && transpose_plan(multiprocessors, 2, 1001, 999).side == 32, "tiles are small where 16-bit elements are few");
   expect(transpose_plan(multiprocessors, 4, 1, 77).kind == Transposition::copy && transpose_plan(multiprocessors, 4, 43, 2'097'152).kind == Transposition::between && transpose_plan(multiprocessors, 4, 4096, 4096).kind == Transposition::vectors,
          "one row is copied, few rows of many columns go in parts, whole vectors both ways in tiles of them");
 }
@@ -77,8 +78,9 @@ void scatters() {
             covered = covered && threads <= link_threads && (threads & (threads - 1)) == 0 && rows * over(dim, columns) <= most_blocks && columns * (over(dim, columns) - 1) < dim;
             looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
           }
-          if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
-            const int64_t of_row = kind == Scattering::lists ? scatter_list_lanes(multiprocessors, s) : lanes, threads = kind == Scattering::lists ? scatter_list_threads(multiprocessors, s) : scatter_threads(multiprocessors, rows * lanes);
+          if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists || kind == Scattering::marks) {
+            const bool lists = kind == Scattering::lists || kind == Scattering::marks;
+            const int64_t of_row = lists ? scatter_list_lanes(multiprocessors, s) : lanes, threads = lists ? scatter_list_threads(multiprocessors, s) : scatter_threads(multiprocessors, rows * lanes);
             listed = listed && n <= 8 * rows && threads % 32 == 0 && threads % of_row == 0 && threads <= link_threads && over(rows, threads / of_row) <= most_blocks && over(n, threads / of_row) <= most_blocks;
             // A thread of one of few lists goes along its row in as few steps as a block allows.
             listed = listed && (kind != Scattering::lists || n > 2000 || of_row == link_threads || of_row * scatter_cells(s) >= dim);
@@ -105,7 +107,7 @@ void scatters() {
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
   expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
   expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
-  expect(listed && looked && kinds.size() == 13, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(listed && looked && kinds.size() == 14, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
@@ -113,7 +115,7 @@ void scatters() {
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
-  expect(of(5'000'003, 1, 700'001) == Scattering::bins && of(3'000'001, 2, 500'001) == Scattering::bins && of(33'554'432, 1, 2'000'000) == Scattering::lists, "narrow rows of which a ninth has an index are read in order");
+  expect(of(5'000'003, 1, 700'001) == Scattering::bins && of(3'000'001, 2, 500'001) == Scattering::bins && of(33'554'432, 1, 2'000'000) == Scattering::marks && of(4'000'001, 1, 80'001) == Scattering::lists, "narrow rows of which a ninth has an index are read in order, of more rows those that several indices have take lists");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
   expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
