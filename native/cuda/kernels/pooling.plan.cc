@@ -70,9 +70,9 @@ void plan(Planner& p) {
   if (row.dims == 8 && plane <= most && s.outputs > pool_few_outputs) {
     const auto whole = [&](size_t i) { return static_cast<int>(p.dim(i)); };
     const bool signals = row.signals;
-    const PoolTiling tiling = pool_tiling(size, {dim(0), whole(1), whole(2), whole(3), whole(4), signals ? 1 : whole(5), signals ? 1 : whole(6), signals ? 0 : whole(7), whole(5), whole(6), whole(7), 0, 0, 0, 0, 0, 0, 0});
+    const PoolTiling tiling = pool_tiling(size, {dim(0), whole(1), whole(2), whole(3), whole(4), signals ? 1 : whole(5), signals ? 1 : whole(6), signals ? 0 : whole(7), whole(5), whole(6), whole(7), 0, 0, 0, 0, 0, 0, 0}, p.device.shared_bytes_per_block - pool_own_shared);
     if (tiling.blocks > 0) {
-      p.launch(p.kernel_in("pooling", name + pool_tile_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.output(), tiling.tile);
+      p.launch(p.kernel_in("pooling", name + pool_tile_kernel(tiling.tile), static_cast<unsigned>(tiling.shared)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.output(), tiling.tile);
       return;
     }
   }

@@ -52,12 +52,12 @@ inline bool pool_adaptive(int64_t planes, int64_t height, int64_t width, int64_t
   return planes * ((out_height + pool_rows - 1) / pool_rows) * out_width >= least_threads && height * width <= out_height * out_width * most_of_window && height <= out_height * most_rows;
 }
 
-// `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`.
-inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
+// `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`, and has up to `most_bytes` where the rows of a window need as many.
+inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes, int64_t most_bytes = most_of_pool_tile) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / size, plane = int64_t{t.height} * t.width, out_plane = int64_t{t.out_height} * t.out_width;
   int64_t room = tile_bytes / size;
-  while (t.height > 1 && int64_t{t.kernel_down} * t.width > room && room * size < most_of_pool_tile) room *= 2;
+  while (t.height > 1 && int64_t{t.kernel_down} * t.width > room && room * size < most_bytes) room *= 2;
   // Rows that do not fit.
   if (t.height > 1 && int64_t{t.kernel_down} * t.width > room) return {};
   t.together = t.bands = t.splits = 1;
@@ -128,9 +128,19 @@ inline int pool_chunk(int64_t size, const PoolTile& t) {
   return best;
 }
 
-inline PoolTiling pool_tiling(int64_t size, const PoolTile& t) {
+constexpr int64_t pool_own_shared = 1 << 10;  // bytes of shared memory that kernels have beside a tile, at most
+// Wide rows: bytes of those of a window, at most, and of the tile that holds them (H200: avg_pool2d bf16 3x3x1300x2049, 5x5 279 to 84.8 us, max_pool2d f32 4x3x1080x1920, 3x3 104 to 75.0, f16 2x3x2000x4001, 5x5, stride 5
+// 44.5 to 31.3; f32 2x2x4000x5001, 3x3 401 to 667, where a tile has one block on a multiprocessor, and 3x800x3001, 2x2 13.8 to 14.9, which is small).
+constexpr int64_t most_wide_rows = 40 << 10, most_of_wide_tile = 64 << 10;
+// `most_shared`: bytes that a block may ask for.
+inline PoolTiling pool_tiling(int64_t size, const PoolTile& t, int64_t most_shared = 48 << 10) {
   if (pool_tile_kernel(t).empty()) return {};
-  PoolTiling tiling = plane_tiling(size, t, pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1));
+  const int64_t usual = pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1);
+  PoolTiling tiling = plane_tiling(size, t, usual);
+  if (tiling.blocks == 0 && usual == most_of_pool_tile && int64_t{t.kernel_down} * t.width * size <= most_wide_rows) {
+    tiling = plane_tiling(size, t, usual, most_of_wide_tile);
+    if (tiling.shared > most_shared) return {};
+  }
   if (tiling.blocks > 0 && t.height > 1) tiling.tile.chunk = pool_chunk(size, tiling.tile);
   return tiling;
 }

@@ -50,6 +50,9 @@ void pool_tilings(Expect expect) {
   const PoolTile narrow = {36'597, 256, 2, 128, 1, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
   const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow).tile;
   expect(pool_conflicts(2, usual, usual.chunk) == 32 && pool_conflicts(2, chosen, chosen.chunk) <= 4, "threads have more outputs where lanes would meet in one bank");
+  const PoolTile wide = {12, 1080, 1920, 1080, 1920, 3, 1, 1, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0};
+  const PoolTiling of_wide = pool_tiling(4, wide, 226 << 10);
+  expect(of_wide.blocks > 0 && of_wide.shared <= 226 << 10 && pool_tiling(4, wide, 16 << 10).blocks == 0, "wide rows of many elements have larger tiles where a block may ask for them");
   const PoolTile halves = {312'849, 128, 5, 127, 4, 2, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0};
   expect(pool_tiling(2, halves).tile.chunk == 64, "two threads of an odd number of rows have their halves");
 }
