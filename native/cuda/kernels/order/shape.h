@@ -127,10 +127,10 @@ inline bool filtered(int64_t cols, int64_t keep, int64_t element_bytes) {
 // The same for more, with a launch that sorts: blocks of a row, which leave at least 8192 least words; 0: others take the case.
 constexpr int64_t filter_more_shared = (filter_more_keys + filter_more_keys / keys_of_thread) * 8;  // of a block that sorts, in bytes
 // From 50 times as many elements on, in 16 bits where these are many (H200, before and now: f16 4x67108864, 3699 4877 to 422 us, 256x262144, 3835 320 to 268; f32 1x131075, 1100 48.4 to 35.1, 400x262145, 4000 623 to 464;
-// f32 1x200001, 4096 53.6 to 55.6, 600x140001, 2000 357 to 387; bf16 5x163841, 2048 33.9 to 45.7, 132x80001, 1100 60.8 to 75.0).
+// f32 1x200001, 4096 53.6 to 55.6, 600x140001, 2000 357 to 387; bf16 5x163841, 2048 33.9 to 45.7, 16x150001, 2500 48.8 to 52.6, 132x80001, 1100 60.8 to 75.0).
 inline int64_t filter_more_parts_of(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
-  constexpr int64_t round = filter_slots * choose_threads * 16, most_cols = int64_t{1} << 30, times = 50, least_halves = int64_t{1} << 17, least_all_halves = int64_t{1} << 21, least_of_many = int64_t{1} << 18;
-  const bool many = element_bytes == 2 ? cols >= least_halves && rows * cols >= least_all_halves : rows <= sm_count * 2 || cols >= least_of_many;
+  constexpr int64_t round = filter_slots * choose_threads * 16, most_cols = int64_t{1} << 30, times = 50, least_halves = int64_t{1} << 17, least_all_halves = int64_t{1} << 21, times_of_halves = 80, many_halves = int64_t{1} << 23, least_of_many = int64_t{1} << 18;
+  const bool many = element_bytes == 2 ? cols >= least_halves && rows * cols >= least_all_halves && (cols >= keep * times_of_halves || rows * cols >= many_halves) : rows <= sm_count * 2 || cols >= least_of_many;
   if (!many || filter_more_shared > shared_bytes || keep <= most_selected || keep > most_chosen_far || cols > most_cols || cols * element_bytes < filter_more_parts * round || cols < keep * times) return 0;
   const int64_t parts = std::clamp<int64_t>((2 * sm_count + rows - 1) / rows, filter_more_parts, most_filter_parts);
   return std::min(parts, cols * element_bytes / round);

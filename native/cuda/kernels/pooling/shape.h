@@ -130,14 +130,14 @@ inline int pool_chunk(int64_t size, const PoolTile& t) {
 
 constexpr int64_t pool_own_shared = 1 << 10;  // bytes of shared memory that kernels have beside a tile, at most
 // Wide rows: bytes of those of a window, at most, and of the tile that holds them (H200: avg_pool2d bf16 3x3x1300x2049, 5x5 279 to 84.8 us, max_pool2d f32 4x3x1080x1920, 3x3 104 to 75.0, f16 2x3x2000x4001, 5x5, stride 5
-// 44.5 to 31.3; f32 2x2x4000x5001, 3x3 401 to 667, where a tile has one block on a multiprocessor, and 3x800x3001, 2x2 13.8 to 14.9, which is small).
+// 44.5 to 31.3; f32 2x2x4000x5001, 3x3 401 to 667, where a tile has one block on a multiprocessor, 3x800x3001, 2x2 13.8 to 14.9, which is small, and 4x2000x3001, 2x2 31.9 to 33.7).
 constexpr int64_t most_wide_rows = 40 << 10, most_of_wide_tile = 64 << 10;
 // `most_shared`: bytes that a block may ask for.
 inline PoolTiling pool_tiling(int64_t size, const PoolTile& t, int64_t most_shared = 48 << 10) {
   if (pool_tile_kernel(t).empty()) return {};
   const int64_t usual = pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1);
   PoolTiling tiling = plane_tiling(size, t, usual);
-  if (tiling.blocks == 0 && usual == most_of_pool_tile && int64_t{t.kernel_down} * t.width * size <= most_wide_rows) {
+  if (tiling.blocks == 0 && usual == most_of_pool_tile && int64_t{t.kernel_down} * t.width * size <= most_wide_rows && (t.kernel > 2 || size == 2)) {
     tiling = plane_tiling(size, t, usual, most_of_wide_tile);
     if (tiling.shared > most_shared) return {};
   }
