@@ -5,33 +5,45 @@ import { dimOf, type Kernel, type Program } from '../types'
 /** The factors of Philox. */
 const FACTORS = [0xd2511f53, 0xcd9e8d57] as const
 
+/** The upper half of a factor, and lower - 2^16 * upper: a number's products with both halves are its own with the first and that of its upper half with the second. */
+function halvesOf(factor: number): { upper: number; rest: number } {
+  const upper = Math.floor(factor / 2 ** 16)
+  return { upper, rest: (factor % 2 ** 16) - 2 ** 16 * upper + 2 ** 32 }
+}
+
 /**
- * WGSL of the upper half of the product of a number with a factor, from products of 16 bits. Where the middle ones could carry, the factor is
- * 2^32 - lift * 2^16 + lower, and what is subtracted is added to its complement.
+ * WGSL `times_0` and `times_1` of a number with the factors: upper half, and lower half, of which the first gives the complement. In units of 2^16 a product is
+ * a sum of products of 16 bits that fits 32 bits, and a carry from below. The lower half says what the sum is with the carry, because both have the same lower
+ * 16 bits: so no product of lower halves is needed. With the second factor the sum may need 33 bits, so what is multiplied is 2^32 - factor.
  */
-function highOf(name: string, factor: number): string {
-  const [upper, lower] = [Math.floor(factor / 2 ** 16), factor % 2 ** 16]
-  const lift = 2 ** 16 - upper
-  const carries = (2 ** 16 - 1) * (upper + lower) + 2 ** 16 > 2 ** 32
-  return `fn ${name}(a: u32) -> u32 {
-  let low = a & 0xffffu;
+function timesFactors(): string {
+  const [first, second] = [FACTORS[0], 2 ** 32 - FACTORS[1]]
+  const [zero, one] = [halvesOf(first), halvesOf(second)]
+  return `fn times_0(a: u32) -> vec2<u32> {
   let up = a >> 16u;
-${carries
-    ? `  let one = up * ${lower}u + ((low * ${lower}u + ${lift * 2 ** 16}u) >> 16u);
-  return a - ${lift}u - up * ${lift}u + (((~a & 0xffffu) * ${lift}u + one) >> 16u);`
-    : `  let one = up * ${lower}u + ((low * ${lower}u) >> 16u);
-  return up * ${upper}u + ((low * ${upper}u + one) >> 16u);`}
+  let not_low = a * ${2 ** 32 - first}u + 0xffffffffu;
+  let sum = up * ${zero.rest}u + (a * ${zero.upper}u + (not_low >> 16u));
+  return vec2<u32>(up * ${zero.upper}u + (sum >> 16u), not_low);
+}
+fn times_1(a: u32) -> vec2<u32> {
+  let up = a >> 16u;
+  let low = a * ${FACTORS[1]}u;
+  let sum = up * ${one.rest}u + (a * ${one.upper}u + 0xffffu) + (low >> 16u);
+  return vec2<u32>(up * ${2 ** 32 - one.upper}u + a - (sum >> 16u), low);
 }
 `
 }
 
 /** philox4x32-10 of core/values/random.ts, whose first round meets zeros in all words but one. */
-const PHILOX = `${highOf('high_0', FACTORS[0])}${highOf('high_1', FACTORS[1])}const STEP = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
+const PHILOX = `${timesFactors()}const STEP = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
 fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
-  var c = vec4<u32>(seed, 0u, high_0(block), ${FACTORS[0]}u * block);
+  let first = times_0(block);
+  var c = vec4<u32>(seed, 0u, first.x, ~first.y);
   var key = vec2<u32>(seed, 0u) + STEP;
   for (var round = 1u; round < rounds; round++) {
-    c = vec4<u32>(high_1(c.z) ^ c.y ^ key.x, ${FACTORS[1]}u * c.z, high_0(c.x) ^ c.w ^ key.y, ${FACTORS[0]}u * c.x);
+    let z = times_1(c.z);
+    let x = times_0(c.x);
+    c = vec4<u32>(z.x ^ c.y ^ key.x, z.y, x.x ^ c.w ^ key.y, ~x.y);
     key += STEP;
   }
   return c;
