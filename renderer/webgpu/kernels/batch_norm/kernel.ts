@@ -9,12 +9,37 @@ import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
 import { byParts } from './parts'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program } from '../types'
 
+/** Elements of planes that are no whole vectors from which on a thread takes four: of up to two planes, whose numbers it reads once, or of a plane each. */
+const MANY_SINGLES = 2 ** 20
+
+/** As if all elements were vectors, whatever the planes are. Sizes are constants: divisions by them are multiplications. */
+function normalisedAcross(shape: KernelShape, mean: BufferName, spread: BufferName, rstd: string): Program {
+  const [batch, channels, plane] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
+  const two = plane >= 4
+  const places = [0, 1, 2, 3].slice(0, two ? 2 : 4)
+  const of = (field: string) => (two ? `select(vec4<f32>(of_1.${field}), vec4<f32>(of_0.${field}), own)` : `vec4<f32>(${places.map((j) => `of_${j}.${field}`).join(', ')})`)
+  return mapped({
+    tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'weight', at: { input: 1 }, type: 'f32' }, { name: 'bias', at: { input: 2 }, type: 'f32' }, { name: 'mean', at: mean, type: 'f32' }, { name: 'spread', at: spread, type: 'f32' }, { name: 'out', at: 'output', type: 'own4', write: true }],
+    functions: `fn of_channel(channel: u32) -> vec3<f32> {
+  let rstd = ${rstd};
+  return vec3<f32>(mean[channel], rstd * weight[channel], bias[channel]);
+}
+`,
+    body: `  let value = vec4<f32>(x[i]);
+  let first = 4u * i / ${plane}u;
+${places.map((j) => `  let of_${j} = of_channel(${two ? `(first + ${j}u)` : `(4u * i + ${j}u) / ${plane}u`} % ${channels}u);`).join('\n')}
+${two ? `  let own = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>((first + 1u) * ${plane}u - 4u * i);\n` : ''}  out[i] = own4((value - ${of('x')}) * ${of('y')} + ${of('z')});`,
+    scalars: shape.scalars,
+  }, shape.dtype, Math.ceil((batch * channels * plane) / 4))
+}
+
 /** Places of batch, channels and plane of the op's dims among those of a mapped kernel. */
 const PLACE = 'i / dim(2u) % dim(1u)'
 
 function normalised(shape: KernelShape, mean: BufferName, spread: BufferName, rstd: string): Program {
   const [batch, channels, plane] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
   const wide = plane % 4 === 0
+  if (!wide && batch * channels * plane >= MANY_SINGLES) return normalisedAcross(shape, mean, spread, rstd)
   const type = wide ? 'own4' : 'own'
   const working = wide ? 'vec4<f32>' : 'f32'
   return mapped({

@@ -4,6 +4,7 @@ import { step, THREADS } from '../header'
 import type { RowOp } from './types'
 import { namesOf, RowText } from './text'
 import { planRows, type RowPlan } from '../rows'
+import { areShort, shortRows } from './short'
 
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024
@@ -31,6 +32,7 @@ export function isMeanInOne(rows: number, length: number, { threads }: DeviceLim
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
+  if (areShort(op, rows, length)) return shortRows(op, { dtype }, rows, length)
   const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads, singles: true, ...('mean' in op.result ? {} : { written: true, least: LEAST_THREADS }) })
   const parts = partsOf(rows, plan, 'mean' in op.result ? THREADS : MOST_PARTS)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? []), ...('mean' in op.result ? [plan.groups] : [])]
