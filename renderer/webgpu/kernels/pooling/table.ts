@@ -1,9 +1,10 @@
 import { mapped, numbersOf } from '../../wgsl/mapped'
 import reductions from '../reduction/table'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { poolingByColumns } from './by-columns'
 import { poolingByRows } from './by-rows'
 import { sharedPooling } from './shared'
-import { widePooling } from './wide'
+import { widePooling, type EvenWindows } from './wide'
 import { adaptiveWindowOf, adaptiveWindows } from './windows'
 
 /** First and end of output `o`'s window along an axis of `size` with `outputs` outputs; kernel, stride and padding are dims 5 to 7. */
@@ -18,10 +19,15 @@ const COUNTED = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))' } as c
 const MOST_UNROLLED = 9
 const FEW_TAPS = 5
 
+function evenOf(shape: KernelShape, windows: 'signal' | 'image'): EvenWindows {
+  const [planes, height, width, outHeight, outWidth, kernel, stride, padding] = Array.from({ length: 8 }, (_, i) => dimOf(shape, i)) as [number, number, number, number, number, number, number, number]
+  return { planes, height, width, outHeight, outWidth, kernel, stride, padding, signal: windows === 'signal' }
+}
+
 /** The even windows of one case with its sizes as constants: divisions by them are multiplications, and the reads of a window do not wait for each other. */
 function unrolled(shape: KernelShape, windows: 'signal' | 'image', max: boolean): Program {
-  const [planes, height, width, outHeight, outWidth, kernel, stride, padding] = Array.from({ length: 8 }, (_, i) => dimOf(shape, i)) as [number, number, number, number, number, number, number, number]
-  const vectors = widePooling(shape, { planes, height, width, outHeight, outWidth, kernel, stride, padding, signal: windows === 'signal' }, max)
+  const { planes, height, width, outHeight, outWidth, kernel, stride, padding } = evenOf(shape, windows)
+  const vectors = widePooling(shape, evenOf(shape, windows), max)
   if (vectors) return vectors
   const [tall, wide] = [windows === 'signal' ? 1 : kernel, kernel]
   const taps = Array.from({ length: tall * wide }, (_, i) => [Math.floor(i / wide), i % wide] as const)
@@ -58,7 +64,7 @@ const even = (windows: 'signal' | 'image', max: boolean): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     if (dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
-    return mapped({
+    return poolingByColumns(shape, evenOf(shape, windows), max) ?? mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
       functions: EVEN,
       body: `  let o_column = i % dim(4u);
