@@ -207,10 +207,13 @@ const COLUMNS_PER_GROUP = 32
 /** Rows up to which a thread takes all rows of its columns, and columns from which on that fills the device. */
 const FEW_ROWS = 16
 const MANY_COLUMNS = 2 ** 15
+/** The same of some more rows: so many threads are worth what each waits for longer. */
+const SOME_ROWS = 32
+const VERY_MANY_COLUMNS = 2 ** 18
 
 /** Vectors beside each other in a workgroup for a fold of `reduce` rows of `vectors`: a power of two. Threads of few columns take more rows at a time. */
 export const columnsOf = (reduce: number, vectors: number): number =>
-  reduce <= FEW_ROWS && vectors >= MANY_COLUMNS ? THREADS : Math.min(COLUMNS_PER_GROUP, powerOfTwoFrom(vectors))
+  (reduce <= FEW_ROWS && vectors >= MANY_COLUMNS) || (reduce <= SOME_ROWS && vectors >= VERY_MANY_COLUMNS) ? THREADS : Math.min(COLUMNS_PER_GROUP, powerOfTwoFrom(vectors))
 
 /** Workgroups up to which larger ones leave no more of a device idle. */
 const FEW_GROUPS = 132
