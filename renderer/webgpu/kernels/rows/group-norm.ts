@@ -53,7 +53,7 @@ export function planGroups(rows: number, length: number, channels: number, { thr
   if (channels > MOST_CHANNELS || vectors <= SHORT) return undefined
   const ofPart = (): GroupPlan => ({ width, vectors, lanes: PART.lanes, kept: PART.registers / width, again: Math.ceil(vectors / PART.lanes) - PART.registers / width, around: 'mean' })
   const whole = (lanes: number, around: GroupPlan['around']): GroupPlan => ({ width, vectors, lanes, kept: Math.ceil(vectors / lanes), again: 0, around })
-  const fitsLarge = PART.lanes <= threads && 16 * PART.lanes + 8 * channels <= workgroupBytes
+  const fitsLarge = PART.lanes <= threads && 8 * (PART.lanes + channels) + 4 <= workgroupBytes
   if (width === 1) {
     const { lanes, kept } = rows > SINGLES.many ? SINGLES.usual : SINGLES.few
     if (rows > FEW_GROUPS && length > SINGLES.from && length <= lanes * kept && lanes <= threads) return whole(lanes, 'value')
@@ -85,7 +85,10 @@ const JOIN_MOMENTS = `fn join_moments(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
 }
 `
 
-/** Groups that workgroups keep, weights of their channels in workgroup memory. Threads have the moments of what they keep around means of their own, and combine them once. */
+/**
+ * Groups that workgroups keep, weights of their channels in workgroup memory. Threads have the moments of what they keep around means of their own, and combine them once, around that of
+ * the first thread: it is so near to the others that squares lose few digits.
+ */
 function ofWorkgroups(shape: KernelShape, { width, vectors, lanes, kept, again, around }: GroupPlan): Program {
   const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
   const perGroup = channels / groups
@@ -130,8 +133,9 @@ ${some((k) => result(`v_${k}`, place(k)))}
   }
 `
   const wgsl = `${header([{ name: 'x_in', type }, { name: 'weight', type: storage(dtype, 1) }, { name: 'bias', type: storage(dtype, 1) }, { name: 'out', type, write: true }], dtype === 'f16', shape.subgroups !== undefined)}alias VF = ${vf}; alias VU = ${width === 4 ? 'vec4<u32>' : 'u32'};
-${exchange(lanes, 'vec3<f32>')}var<workgroup> weights: array<vec2<f32>, ${perGroup}>;
-${JOIN_MOMENTS}${reduction('moments', lanes, (a, b) => `join_moments(${a}, ${b})`, shape.subgroups, 'vec3<f32>')}
+${exchange(lanes, 'vec2<f32>')}var<workgroup> weights: array<vec2<f32>, ${perGroup}>;
+var<workgroup> first_mean: f32;
+${again > 0 ? JOIN_MOMENTS : ''}${reduction('sums', lanes, (a, b) => `${a} + ${b}`, shape.subgroups, 'vec2<f32>')}
 fn weight_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].x`)}; }
 fn bias_at(at: VU) -> VF { return ${byChannel(width, plane, (channel) => `weights[${channel}].y`)}; }
 ${entry(`  if (group >= dim(0u)) { return; }
@@ -144,9 +148,13 @@ ${each((k) => `x_${k} = ${vf}(x_in[base + ${offset(k)}]);`)}
   var squares = ${vf}(0.0);
   let seen = ${seen};
 ${around === 'mean' ? aroundMean : aroundValue}
-${again > 0 ? readFirst : ''}  let all = reduce_moments(own, lane);
-  let mean = all.y;
-  let rstd = inverseSqrt(all.z / f32(dim(1u)) + scalar(0u));
+${again > 0 ? readFirst : ''}  if (lane == 0u) { first_mean = own.y; }
+  let near = workgroupUniformLoad(&first_mean);
+  let own_off = own.y - near;
+  let all = reduce_sums(vec2<f32>(own.x * own_off, own.z + own.x * own_off * own_off), lane);
+  let mean_off = all.x / f32(dim(1u));
+  let mean = near + mean_off;
+  let rstd = inverseSqrt(max(all.y - all.x * mean_off, 0.0) / f32(dim(1u)) + scalar(0u));
 ${each((k) => result(`x_${k}`, offset(k)))}
 ${again > 0 ? readAgain : ''}`, lanes)}`
   return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [batch * groups, perGroup * plane], batch * groups, shape.scalars)] }
