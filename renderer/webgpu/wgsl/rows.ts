@@ -105,7 +105,7 @@ export function shuffledAhead(size: number, name: string): string {
 }
 
 /** What threads combine: a number, or two or three at once between the same barriers. */
-type Reduced = 'f32' | 'vec2<f32>' | 'vec2<u32>' | 'vec3<f32>'
+type Reduced = 'f32' | 'u32' | 'vec2<f32>' | 'vec2<u32>' | 'vec3<f32>'
 
 function subgroupReduction(name: string, lanes: number, size: number, combine: (a: string, b: string) => string, type: Reduced): string {
   const within = `  var joined = value;\n${shuffled(lanes, size, (stride) => `joined = ${combine('joined', `subgroupShuffleXor(joined, ${stride})`)};`)}`

@@ -71,19 +71,25 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect(scratchBytes).toEqual([4 * 32 * 40, 4 * 32 * 40])
   })
 
+  it('select more elements of parts where a row has many parts, and one workgroup soon has what they leave', () => {
+    expect(build('topk', [20, 50_000, 300]).steps.map(({ groups }) => groups)).toEqual([20 * 13, 20])
+    expect(build('topk', [1, 8_000_000, 20]).steps.map(({ groups }) => groups)).toEqual([128, 1])
+    expect(build('topk', [1, 250_001, 400]).steps).toHaveLength(5)
+  })
+
   it('merge the first of sorted parts of few rows, and sort many rows by large workgroups', () => {
     const { steps, scratchBytes } = build('topk', [4, 32_769, 275])
     expect(steps.map(({ groups }) => groups)).toEqual([4 * 9, Math.ceil((4 * 9 * 275) / THREADS)])
     expect(scratchBytes).toEqual([4 * 4 * 9 * 275, 4 * 4 * 9 * 275])
-    expect(build('topk', [1, 120_001, 400]).steps.map(({ groups }) => groups)).toEqual([32, 50])
+    expect(build('topk', [1, 120_001, 450]).steps.map(({ groups }) => groups)).toEqual([32, 57])
     const large = KERNELS.get('topk')!.build({ dtype: 'f32', dims: [513, 5237, 1220], scalars: [], threads: 1024, workgroupBytes: 49_152 })
     expect(large).toMatchObject({ scratchBytes: [], steps: [{ groups: 513 }] })
   })
 
   it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [2000, 16_383, 500])
-    expect(steps.map(({ groups }) => groups)).toEqual([16_000, 4000, 1000])
-    expect(scratchBytes).toEqual([2000 * 8 * 512 * 8, 2000 * 2 * 512 * 8])
+    const { steps, scratchBytes } = build('topk', [2000, 16_383, 1010])
+    expect(steps.map(({ groups }) => groups)).toEqual([16_000, 8000, 4000, 2000])
+    expect(scratchBytes).toEqual([8, 4, 2].map((blocks) => 2000 * blocks * 1024 * 8))
     // Few rows are sorted as those of sort are, where they have few parts.
     expect(build('topk', [17, 6353, 416]).steps.map(({ groups }) => groups)).toEqual([34, Math.ceil((17 * 2 * 416) / THREADS)])
     // Of blocks that are kept whole, the better half of two until one is left.
@@ -101,9 +107,9 @@ describe('the plans of sort, topk and scatter_add', () => {
   })
 
   it('select the first of rows that are too many or too short for that in a workgroup each', () => {
-    for (const [rows, cols, k] of [[8192, 8192, 9], [300, 1025, 256], [600, 16_000, 400], [3000, 50_257, 10], [1, 16_383, 64]] as const)
+    for (const [rows, cols, k] of [[8192, 8192, 9], [300, 1025, 256], [600, 16_000, 400], [300, 12_000, 700], [100, 20_000, 900], [3000, 50_257, 10], [1, 16_383, 64]] as const)
       expect(build('topk', [rows, cols, k]), `${rows} x ${cols}`).toMatchObject({ scratchBytes: [], steps: [{ groups: rows }] })
-    for (const dims of [[300, 8192, 401], [300, 7000, 257], [4, 8192, 65], [1, 60_000, 9]]) expect(build('topk', dims).steps.length, dims.join(' ')).toBeGreaterThan(1)
+    for (const dims of [[300, 8192, 1001], [300, 4000, 257], [4, 8192, 65], [1, 60_000, 9]]) expect(build('topk', dims).steps.length, dims.join(' ')).toBeGreaterThan(1)
   })
 
   it('give a thread a whole row where short ones are many', () => {

@@ -1,8 +1,9 @@
 import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
 import type { BufferName, KernelShape, Program } from '../types'
 import { keyFunctions } from './keys'
+import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { Sorted, Source } from './network'
-import { type Memory, memoryText, usesSubgroups } from './ranked'
+import { type Memory, memoryText } from './ranked'
 
 /** Bits of the digits from the top, and counts of one. */
 const DIGIT_BITS = 11
@@ -13,15 +14,19 @@ const PER_THREAD = BINS / THREADS
 const KEPT = BINS / 2
 /** Elements up to which the first elements of all threads say well enough where the first of the row end. */
 const FEW = 64
+/** Elements up to which the first keys of as many groups of threads do. */
+const FEWER = 16
+const SMALLER = (a: string, b: string) => `min(${a}, ${b})`
+const LARGER = (a: string, b: string) => `max(${a}, ${b})`
 /** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without, of long ones more. */
 const SHORTEST = 1025
 const MOST_SELECTED = 256
-const LONG = { length: 8192, selected: 400 }
+const LONG = { length: 4096, selected: 1000 }
 export const MANY_ROWS = 264
 /** Fewer rows of which as many are selected: so long that counts of all workgroups take longer. */
 const SOME_LONG = { rows: 64, length: 16_384 }
 /** Candidates that are compared with each other rather than counted by one more digit. */
-const RANKED = 96
+const RANKED = 128
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
 const LONGEST = [[1025, Infinity], [132, 2 ** 17], [32, 2 ** 16], [1, 2 ** 15]] as const
 /** Vectors of a thread, or candidates, that are on their way together. */
@@ -87,21 +92,57 @@ const EQUALS = `    for (var start = 0u; start < length && taken < first; start 
     }
 `
 
+/** Threads that compare a candidate with the others. */
+const SHARES = 4
+/** Elements from which on the candidates are sorted rather than compared with each other. */
+const MOST_RANKED = 128
+
+/** Candidates sorted by a network (Batcher 1968) of as many pairs as there are, behind which stand those that come last. */
+const sortedCandidates = (written: string): string => `  var size = 2u;
+  while (size < count) { size *= 2u; }
+  for (var i = count + lane; i < size; i += ${THREADS}u) { atomicStore(&memory[i], 0xffffffffu); atomicStore(&memory[${KEPT}u + i], 0xffffffffu); }
+  workgroupBarrier();
+  for (var run = 2u; run <= size; run *= 2u) {
+    for (var stride = run / 2u; stride > 0u; stride /= 2u) {
+      for (var pair = lane; pair < size / 2u; pair += ${THREADS}u) {
+        let i = 2u * pair - (pair & (stride - 1u));
+        let j = i + stride;
+        let a = vec2<u32>(atomicLoad(&memory[i]), atomicLoad(&memory[${KEPT}u + i]));
+        let b = vec2<u32>(atomicLoad(&memory[j]), atomicLoad(&memory[${KEPT}u + j]));
+        if ((b.x < a.x || (b.x == a.x && b.y < a.y)) == ((i & run) == 0u)) {
+          atomicStore(&memory[i], b.x); atomicStore(&memory[${KEPT}u + i], b.y); atomicStore(&memory[j], a.x); atomicStore(&memory[${KEPT}u + j], a.y);
+        }
+      }
+      workgroupBarrier();
+    }
+  }
+  for (var rank = lane; rank < first; rank += ${THREADS}u) {
+    let key = atomicLoad(&memory[rank]);
+    let place = atomicLoad(&memory[${KEPT}u + rank]);
+    ${written}
+  }`
+
+/** Elements that are all candidates. */
+const MOST_COMPARED = 256
+
 /** Elements of a part of a row, and parts of a row at most; rows and elements up to which that is known to be faster than counts of all workgroups. */
 const PART = 4096
 const MOST_PARTS = 128
+/** More than FEW elements: how many at most, of rows of how many at least, also for each of them, and elements times those selected up to which one workgroup soon has what parts leave. */
+const MORE = { first: 400, least: 10 * PART, ofEach: 64, left: 48 * 2 ** 20 }
 const FEW_ROWS = 32
 const MOST_ELEMENTS = 2 ** 23
 
-const partSize = (length: number): number => Math.ceil(Math.max(PART, length / MOST_PARTS) / 4) * 4
+/** About as many elements as the parts leave of the row. */
+const partSize = (length: number, first: number): number => Math.ceil(Math.max(PART, Math.sqrt(length * first), length / MOST_PARTS) / 4) * 4
 
 /** Whether workgroups select the first of parts of each row, from which others select those of the row. */
 export const isSelectedByPart = (rows: number, length: number, first: number): boolean =>
-  first <= FEW && rows < FEW_ROWS && length > 2 * PART && rows * length <= MOST_ELEMENTS
+  rows < FEW_ROWS && rows * length <= MOST_ELEMENTS && (first <= FEW ? length > 2 * PART : first <= MORE.first && length >= Math.max(MORE.least, MORE.ofEach * first) && length * first <= MORE.left)
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
 export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {
-  const parts = Math.ceil(length / partSize(length))
+  const parts = Math.ceil(length / partSize(length, first))
   // The last part has as many as are selected.
   const even = Math.ceil(length / parts / 4) * 4
   const [values, places] = [{ scratch: 0 }, { scratch: 1 }]
@@ -127,13 +168,46 @@ export function selectByRow(descending: boolean, rows: number, length: number, f
   const width = widthFor(length)
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
   // Vectors behind the last one are read again and dropped.
-  const keys = (use: (key: string, place: string) => string) => `  for (var i = lane; i < vectors; i += ${AT_ONCE * THREADS}u) {
-${numbers(AT_ONCE).map((u) => `    let vector_${u} = x[base / ${width}u + min(i + ${u * THREADS}u, vectors - 1u)];`).join('\n')}
-${numbers(AT_ONCE).map((u) => `    if (i + ${u * THREADS}u < vectors) {\n${sides.map((side, j) => `      { let key = key_of(f32(vector_${u}${side})); ${use('key', `(i + ${u * THREADS}u) * ${width}u + ${j}u`)} }`).join('\n')}\n    }`).join('\n')}
+  const together = numbers(Math.min(AT_ONCE, Math.ceil(size / width / THREADS)))
+  const reads = (indent: string) => together.map((u) => `${indent}let vector_${u} = x[base / ${width}u + min(i + ${u * THREADS}u, vectors - 1u)];`).join('\n')
+  /** Whether threads keep what they read. */
+  const isKept = size <= together.length * width * THREADS
+  const keys = (use: (key: string, place: string) => string) => `  ${isKept ? '{' : `for (var i = lane; i < vectors; i += ${together.length * THREADS}u) {\n${reads('    ')}`}
+${together.map((u) => `    if (i + ${u * THREADS}u < vectors) {\n${sides.map((side, j) => `      { let key = key_of(f32(vector_${u}${side})); ${use('key', `(i + ${u * THREADS}u) * ${width}u + ${j}u`)} }`).join('\n')}\n    }`).join('\n')}
   }`
   const held = numbers(KEPT / THREADS)
   const few = first <= FEW
-  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16', usesSubgroups(THREADS, subgroups))}${keyFunctions(descending)}${memoryText(SUMS, subgroups)}${FIND}
+  // Few elements are all compared with each other.
+  const areAll = size <= MOST_COMPARED
+  const isFew = first <= FEWER && !areAll
+  const written = `values[group * first + rank] = ${storage(to.type, 1)}(value_of(key)); indices[group * first + rank] = ${placesOf === undefined ? 'i32(begin + place)' : 'places_of[base + place]'};`
+  const rankedCandidates = () => `${areAll ? '' : `  while (count > ${Math.max(RANKED, Math.ceil(first * 1.25))}u && shift > 0u) {
+    let bits = min(shift, ${DIGIT_BITS}u);
+    let next = shift - bits;
+${held.map((k) => `    let in_${k} = lane + ${k * THREADS}u < count; let key_${k} = atomicLoad(&memory[lane + ${k * THREADS}u]); let at_${k} = atomicLoad(&memory[${KEPT}u + lane + ${k * THREADS}u]);`).join('\n')}
+    clear(lane);
+${held.map((k) => `    if (in_${k} && (shift == 32u || (key_${k} >> (shift & 31u)) == prefix)) { atomicAdd(&memory[(key_${k} >> next) & ((1u << bits) - 1u)], 1u); }`).join('\n')}
+    let state = find(first, ahead, lane);
+    prefix = (prefix << bits) | state.x;
+    ahead = state.y;
+    count = state.z;
+    shift = next;
+${held.map((k) => `    if (in_${k} && (key_${k} >> shift) <= prefix) { list(key_${k}, at_${k}); }`).join('\n')}
+    workgroupBarrier();
+  }
+`}  for (var start = 0u; start < count; start += ${THREADS / SHARES}u) {
+    let i = min(start + lane / ${SHARES}u, count - 1u);
+    let key = atomicLoad(&memory[i]);
+    let place = atomicLoad(&memory[${KEPT}u + i]);
+    var own = 0u;
+    for (var j = lane % ${SHARES}u * ${AT_ONCE}u; j < count; j += ${AT_ONCE * SHARES}u) {
+${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&memory[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&memory[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
+${numbers(AT_ONCE).map((u) => `      own += select(0u, 1u, j + ${u}u < count && (other_${u} < key || (other_${u} == key && at_${u} < place)));`).join('\n')}
+    }
+    let rank = reduce_rank(own, lane);
+    if (lane % ${SHARES}u == 0u && start + lane / ${SHARES}u < count && rank < first) { ${written} }
+  }`
+  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16', subgroups !== undefined)}${keyFunctions(descending)}${memoryText(SUMS, subgroups)}${FIND}${exchange(THREADS, 'u32')}${reduction('rank', SHARES, (a, b) => `${a} + ${b}`, subgroups, 'u32')}${isFew ? `${reduction('first', THREADS / powerOfTwoFrom(first), SMALLER, subgroups, 'u32')}${reduction('last', THREADS, LARGER, subgroups, 'u32')}` : ''}
 fn element(at: u32) -> u32 { return key_of(f32(x[at${width === 4 ? ' / 4u][at % 4u' : ''}])); }
 ${entry(`  if (group >= dim(0u)) { return; }
   ${parts === 1 ? `const length = ${length}u;
@@ -146,12 +220,21 @@ ${entry(`  if (group >= dim(0u)) { return; }
   var shift = 32u;
   var ahead = 0u;
   var count = ${KEPT + 1}u;
-${few ? `  var least = 0xffffffffu;
+${isKept ? `  let i = lane;\n${reads('  ')}` : ''}
+${areAll ? `  if (lane == 0u) { atomicStore(&listed, 0u); }
+  workgroupBarrier();
+${keys((key, place) => `list(${key}, ${place});`)}
+  workgroupBarrier();
+  count = length;` : few ? `  var least = 0xffffffffu;
 ${keys((key) => `least = min(least, ${key});`)}
-  clear(lane);
+${isFew ? `  // As many threads' first keys as are selected, each of other threads: up to the last of them there are enough.
+  let end = reduce_last(reduce_first(least, lane), lane);
+  if (lane == 0u) { atomicStore(&listed, 0u); }
+  workgroupBarrier();
+${keys((key, place) => `if (${key} <= end) { list(${key}, ${place}); }`)}` : `  clear(lane);
   atomicAdd(&memory[least >> ${32 - DIGIT_BITS}u], 1u);
   let end = find(first, 0u, lane).x;
-${keys((key, place) => `if ((${key} >> ${32 - DIGIT_BITS}u) <= end) { list(${key}, ${place}); }`)}
+${keys((key, place) => `if ((${key} >> ${32 - DIGIT_BITS}u) <= end) { list(${key}, ${place}); }`)}`}
   workgroupBarrier();
   if (lane == 0u) { found.x = atomicLoad(&listed); }
   count = workgroupUniformLoad(&found).x;` : ''}
@@ -178,29 +261,6 @@ ${EQUALS}    count = first;
     }
     workgroupBarrier();
   }
-  while (count > ${Math.max(RANKED, Math.ceil(first * 1.25))}u && shift > 0u) {
-    let bits = min(shift, ${DIGIT_BITS}u);
-    let next = shift - bits;
-${held.map((k) => `    let in_${k} = lane + ${k * THREADS}u < count; let key_${k} = atomicLoad(&memory[lane + ${k * THREADS}u]); let at_${k} = atomicLoad(&memory[${KEPT}u + lane + ${k * THREADS}u]);`).join('\n')}
-    clear(lane);
-${held.map((k) => `    if (in_${k} && (shift == 32u || (key_${k} >> (shift & 31u)) == prefix)) { atomicAdd(&memory[(key_${k} >> next) & ((1u << bits) - 1u)], 1u); }`).join('\n')}
-    let state = find(first, ahead, lane);
-    prefix = (prefix << bits) | state.x;
-    ahead = state.y;
-    count = state.z;
-    shift = next;
-${held.map((k) => `    if (in_${k} && (key_${k} >> shift) <= prefix) { list(key_${k}, at_${k}); }`).join('\n')}
-    workgroupBarrier();
-  }
-  for (var i = lane; i < count; i += ${THREADS}u) {
-    let key = atomicLoad(&memory[i]);
-    let place = atomicLoad(&memory[${KEPT}u + i]);
-    var rank = 0u;
-    for (var j = 0u; j < count; j += ${AT_ONCE}u) {
-${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&memory[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&memory[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
-${numbers(AT_ONCE).map((u) => `      rank += select(0u, 1u, j + ${u}u < count && (other_${u} < key || (other_${u} == key && at_${u} < place)));`).join('\n')}
-    }
-    if (rank < first) { values[group * first + rank] = ${storage(to.type, 1)}(value_of(key)); indices[group * first + rank] = ${placesOf === undefined ? 'i32(begin + place)' : 'places_of[base + place]'}; }
-  }`)}`
+${first > MOST_RANKED ? sortedCandidates(written) : rankedCandidates()}`)}`
   return { scratchBytes: [], steps: [step(wgsl, [x, to.values, to.places, ...(placesOf === undefined ? [] : [placesOf])], [rows * parts], rows * parts)] }
 }
