@@ -11,9 +11,11 @@ describe('sources that workgroups order by row', () => {
       const [rows, dim, indices] = [1 + Math.floor(20_000 ** random()), 2 + Math.floor(3000 ** random()), 1 + Math.floor(40_000_000 ** random())]
       const plan = planByRow(rows, dim, indices, random() < 0.5 ? {} : LARGE)
       if (!plan) continue
-      const { threads, width, vectors, wide, slabs, shares, kept, each, parts, ranges, ofRange } = plan
+      const { threads, ordered, width, vectors, wide, slabs, shares, kept, each, parts, ranges, ofRange, read } = plan
       const covers = (all: number, size: number, count: number) => size * count >= all && size * (count - 1) < all
       expect([vectors * width === dim, covers(vectors, wide, slabs), covers(indices, each, parts), covers(ofRange * wide * shares, threads, kept), covers(rows, ofRange, ranges)], `${rows} ${dim} ${indices}`).toEqual([true, true, true, true, true])
+      // Of what is read at once, those of a range have room.
+      expect(read, `${rows} ${dim} ${indices}`).toBeLessThanOrEqual(Math.max(1, 0.9 * ranges) * ordered)
       expect(kept * (threads > 256 ? width : 1), `${rows} ${dim}`).toBeLessThanOrEqual(threads > 256 ? 20 : 4)
     }
   })
