@@ -4,13 +4,13 @@ import type { RowOp, RowPass } from './types'
 
 /** Rows that a thread takes: an element of each is a vector. */
 const ROWS = 4
-/** Longest rows whose vectors leave no more than half of a sector of memory to another thread, and elements of all that fill a device with so few threads. */
-const LONGEST = 7
+/** Longest rows: of more elements, neighbours write parts of a sector of memory at a time. And elements of all rows that fill a device with so few threads. */
+const LONGEST = 2
 const FEWEST_ELEMENTS = 2 ** 19
 
-/** Whether threads take rows beside each other: rows of a few elements, no whole vectors, of which there are many. */
+/** Whether threads take rows beside each other: rows of one or two elements, of which there are many. */
 export const areShort = (op: RowOp, rows: number, length: number): boolean =>
-  length <= LONGEST && length % 4 !== 0 && rows * length >= FEWEST_ELEMENTS && 'each' in op.result && op.before === undefined && op.functions === undefined && op.tensors.every(({ by, type }) => by !== 'raw' && type === undefined)
+  length <= LONGEST && rows * length >= FEWEST_ELEMENTS && 'each' in op.result && op.before === undefined && op.functions === undefined && op.tensors.every(({ by, type }) => by !== 'raw' && type === undefined)
 
 /**
  * A row operation whose threads have four rows each: these lie beside each other, so they are as many vectors as a row has elements. Expressions see vectors of four rows
