@@ -209,7 +209,7 @@ describe('products', () => {
     const [, , k, , , , parts, chunk] = steps[0]!.dims as number[]
     expect([parts, chunk! % 32, parts! * chunk! >= k!]).toEqual([64, 0, true])
     // Few tiles in parts of fewer steps, none of them empty, where there are some parts at least.
-    expect(build('matmul', [1, 257, 257, 257, 0, 0]).steps.map(({ groups: all }) => all)).toEqual([25 * 3, Math.ceil((257 * 257) / THREADS)])
+    expect(build('matmul', [1, 257, 257, 257, 0, 0]).steps.map(({ groups: all }) => all)).toEqual([17 * 17])
     expect(build('matmul', [1, 77, 1000, 1000, 0, 0]).steps[0]!.groups).toBe(32 * 8)
     expect(build('matmul', [1, 300, 1000, 150, 0, 0]).steps).toHaveLength(1)
     // Neighbouring threads have neighbouring columns of the longer operand, and rows of threads share k.
@@ -246,13 +246,13 @@ describe('convolutions', () => {
     expect([line(64, 64, 25, 3, 4096), line(64, 64, 33, 3, 4096)].map(({ wgsl }) => /@workgroup_size\((\d+)\)/.exec(wgsl)![1])).toEqual(['128', '160'])
   })
   it('of planes that would leave tiles empty take the outputs of all images beside each other', () => {
-    const one = line(32769, 14, 17, 5, 5)
+    const one = line(32769, 14, 33, 5, 5)
     expect(one.wgsl).toContain('tile_a')
     expect(one.groups).toBe(Math.ceil(32769 / 128))
     // A few tiles with long sums share them, and put the outputs back to their images.
     const long = build('conv1d', [64, 50_000, 63, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1])
     expect(long.steps[0]!.groups).toBe(261)
-    expect(long.steps.at(-1)!.buffers).toEqual([{ scratch: 1 }, 'output'])
+    expect(long.steps.at(-1)!.buffers).toEqual([{ scratch: 0 }, 'output'])
     // Whole tiles stay with their image.
     expect(line(64, 64, 64, 3, 4098).dims[1]).toBe(4096)
   })

@@ -1,5 +1,4 @@
 import { step, widthFor } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
 import { acrossProduct } from '../matmul/across'
 import { joinedParts } from '../matmul/joined'
 import { matmulText } from '../matmul/kernel'
@@ -9,6 +8,8 @@ import { directConvolution, directPlan, FILTERS } from './direct'
 import { fewFilters, planFewFilters } from './few-filters'
 import { fewTerms, planFewTerms } from './few-terms'
 import { gatherImage } from './gather'
+import { placedSums } from './joined'
+import { ownPlanes, planOwnPlanes } from './own-planes'
 import { AXES_AT, reached, withReachedWeights } from './reach'
 
 /** Extents of one axis, in the order of the op's dims. */
@@ -46,14 +47,6 @@ const MOST_EMPTY = 1 / 8
 /** Whether tiles take outputs of several images: those of one would leave much of them empty. */
 export const isFolded = (batch: number, outputs: number): boolean => batch > 1 && outputs / (Math.ceil(outputs / NARROWEST) * NARROWEST) < 1 - MOST_EMPTY
 
-/** Scratch 1, [filter, image, output], to [image, filter, output]. */
-const unfolded = (shape: KernelShape, filters: number, outputs: number, n: number): Program =>
-  mapped({
-    tensors: [{ name: 'sums', at: { scratch: 1 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
-    body: '  out[i] = own(sums[i / dim(2u) % dim(1u) * dim(3u) + i / (dim(1u) * dim(2u)) * dim(2u) + i % dim(2u)]);',
-    dims: [filters, outputs, n],
-  }, shape.dtype, filters * n)
-
 /** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty; more than one thread computes are still faster by tiles where these are many. */
 const FEW_FILTERS = 16
 const FEW_TERMS = 8
@@ -61,6 +54,8 @@ const MANY_TILES = 528
 /** Tiles that leave most of a device idle, and multiply-adds up to which threads that share sums are faster then. */
 const FEW_TILES = 64
 const LITTLE = 2 ** 24
+/** Terms of up to FEW_ROWS filters at a stride, for which tiles wait longer than they multiply. */
+const SHORT = 16
 /** Of the multiply-adds of tiles: where fewer are of outputs and terms, or rows are no whole vectors, threads of short sums take less. */
 const MOST_USED = 0.8
 /** Filters of one tap up to which each image is a product of few rows. */
@@ -75,7 +70,8 @@ const FEW_OF_MATRIX = 132
 /** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. `whole`: the shape before taps were left out. */
 function planned(shape: KernelShape, whole?: KernelShape): Program {
   const [batch, channels, filters, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
-  const volume = (at: number) => dimOf(shape, 6 + at) * dimOf(shape, 10 + at) * dimOf(shape, 14 + at)
+  const extents = (at: number) => [dimOf(shape, 6 + at), dimOf(shape, 10 + at), dimOf(shape, 14 + at)] as const
+  const volume = (at: number) => extents(at).reduce((product, extent) => product * extent, 1)
   const [taps, outputs] = [volume(1), volume(3)]
   const [m, k] = [filters / groups, (channels / groups) * taps]
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
@@ -90,13 +86,16 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const paddings = AXES_AT.map((at) => dimOf(whole ?? shape, at + 2))
   const across = isMatrix && groups === 1 && m <= FEWEST_FILTERS ? acrossProduct({ ...shape, dims: [batch, m, n, k, 0, 0] }, { left: 1, right: 0, shared: true }) : undefined
   if (across) return across
+  const planesOf = { filters: m, planes: batch * channels, outputs: extents(3), kernel: extents(1), stride: dimOf(shape, 4), dilation: dimOf(shape, 5), paddings }
+  const ownRows = channels === groups ? planOwnPlanes(planesOf) : undefined
+  if (ownRows) return ownPlanes(dtype, ownRows, constants(shape), planesOf)
   const fewOf = planFewFilters(groups, m, batch * outputs, channels / groups, taps)
-  if (fewOf) return fewFilters(dtype, fewOf, m, constants(shape), { groups, paddings })
-  if ((m < FEW_FILTERS && (m <= FILTERS || tiles < MANY_TILES)) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
+  if (fewOf) return fewFilters(dtype, fewOf, m, constants(shape), { groups, paddings, batch, outputs })
+  if ((m < FEW_FILTERS && (m <= FILTERS || (tiles < MANY_TILES && images * m * outputs * k <= LITTLE))) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))
     return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${MET}`, images * outputs, k)
-  const parts = Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k)))
+  const parts = Math.ceil(k / chunkOf(k, partsOfProduct(tiles, k, threadsOf(tile).threads)))
   const few = isMatrix && tiles >= FEW_OF_MATRIX ? undefined : planFewTerms(groups, m, batch * outputs, k)
-  if (few && (isMatrix || outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
+  if (few && ((k <= SHORT && m <= FEW_ROWS && dimOf(shape, 4) > 1) || isMatrix || outputs % 4 !== 0 || usedOf(products, m, n, k) < MOST_USED)) return fewTerms(dtype, few, constants(shape), { groups, terms: k, paddings })
   const split = parts > 1
   const widthOut = split ? widthFor(n) : folded ? 1 : widthFor(outputs)
   const spread = isMatrix ? widthOut === 1 : tile.rows <= FEW_ROWS ? widthOut === 1 : threadsOf(tile).threads <= FEW_THREADS || parts * tiles <= FEW_WORKGROUPS
@@ -109,8 +108,7 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], parts * tiles)
   if (!split) return { scratchBytes: [], steps: [made] }
   if (!folded) return joinedParts(made, shape, products, m * n, parts)
-  const joined = joinedParts(made, shape, products, m * n, parts, { scratch: 1 })
-  return { ...joined, steps: [...joined.steps, ...unfolded(shape, filters, outputs, n).steps] }
+  return { scratchBytes: [4 * products * parts * m * n], steps: [made, placedSums(shape, { groups, rows: m, columns: n, outputs }, parts)] }
 }
 
 /** A convolution of the taps that meet elements: others are left out where that saves much. */

@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type KernelShape, type Program } from '../types'
 import { evenly } from './evenly'
@@ -18,6 +18,8 @@ const ALONE = 32
 const LEAST_STEPS = 16
 /** Steps of each thread where workgroups are larger, at least and at most: longer products take more workgroups. */
 const STEPS_OF_LARGE = { least: 8, most: 16 }
+/** Rows or columns of the short operand from which on a thread takes several single elements of the long one. */
+const LEAST_SPREAD = 2
 /** f32 of sums that a workgroup joins at a time: as many as its memory holds. */
 const JOINED = 4096
 /** Workgroups up to which larger ones leave no more of a device idle, and f32 of a thread's sums that leave it registers there. */
@@ -33,6 +35,9 @@ export interface AcrossPlan {
   high: number
   /** Workgroups beside each other, groups of the short operand's rows or columns, and how many each has. */
   beside: number
+  /** Elements of a thread: a vector, or as many that are `wide` apart where rows are no whole vectors and several rows or columns make that worth it. */
+  width: Width
+  isSpread: boolean
   count: number
   size: number
   /** Parts along k, and steps of each. */
@@ -46,15 +51,19 @@ export function planAcross([batch, m, n, k, transA, transB]: readonly [number, n
   if (k <= SHORT || !(right || (n <= FEW && m > FEW && transA === 1))) return undefined
   const [short, long] = right ? [m, n] : [n, m]
   const { count, size } = evenly(short, MOST_SHORT)
-  const vectors = long / widthFor(long)
+  const narrowest = WIDTHS.at(-1)!
+  const spreadGroups = batch * count * Math.ceil(long / 4 / narrowest) * Math.max(1, Math.floor(k / (LEAST_STEPS * (THREADS / narrowest))))
+  const isSpread = widthFor(long) === 1 && size >= LEAST_SPREAD && spreadGroups >= ENOUGH
+  const width = isSpread ? 4 : widthFor(long)
+  const vectors = Math.ceil(long / width)
   const groupsOf = (wide: number) => batch * count * Math.ceil(vectors / wide)
   const wide = WIDTHS.find((one) => groupsOf(one) >= ENOUGH) ?? WIDTHS.at(-1)!
-  const isLarge = groupsOf(wide) <= FEW_GROUPS && size * widthFor(long) <= FEW_SUMS && k <= (STEPS_OF_LARGE.most * most) / wide
+  const isLarge = groupsOf(wide) <= FEW_GROUPS && size * width <= FEW_SUMS && k <= (STEPS_OF_LARGE.most * most) / wide
   const threads = isLarge ? Math.max(THREADS, Math.min(most, powerOfTwoFrom(Math.ceil(k / STEPS_OF_LARGE.least) * wide))) : THREADS
   const high = threads / wide
   const wanted = k <= ALONE * high ? 1 : Math.max(1, Math.min(Math.floor(FILLED / groupsOf(wide)), Math.floor(k / (LEAST_STEPS * high))))
   const chunk = Math.ceil(k / wanted)
-  return { right, wide, high, beside: Math.ceil(vectors / wide), count, size, parts: Math.ceil(k / chunk), chunk }
+  return { right, wide, high, beside: Math.ceil(vectors / wide), width, isSpread, count, size, parts: Math.ceil(k / chunk), chunk }
 }
 
 /** The operands, where they are not the first and the second input: `shared` says that all products have the same left one. */
@@ -75,18 +84,20 @@ export function acrossProduct(shape: KernelShape, { left, right, shared }: Opera
   return parts === 1 ? { scratchBytes: [], steps: [first] } : joinedParts(first, shape, batch, m * n, parts)
 }
 
-function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, size, parts }: AcrossPlan, shared: boolean): string {
+function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, width, isSpread, size, parts }: AcrossPlan, shared: boolean): string {
   const dtype = given === 'f16' ? 'f16' : 'f32'
-  const width = widthFor(right ? n : m)
-  const [single, type, vector] = [storage(dtype, 1), storage(dtype, width), working(width)]
+  const [single, type, vector] = [storage(dtype, 1), storage(dtype, isSpread ? 1 : width), working(width)]
+  const extent = right ? 'n' : 'm'
+  const apart = Array.from({ length: isSpread ? width : 0 }, (_, j) => j)
   const result = parts > 1 ? 'f32' : dtype
-  const out = storage(result, right ? width : 1)
+  const out = storage(result, right && !isSpread ? width : 1)
   const shorts = Array.from({ length: size }, (_, i) => i)
   const loads = Array.from({ length: size <= 2 ? 8 : 4 }, (_, u) => u)
   const ofShort = shared ? '0u' : 'product'
   const shortAt = (i: number, l: string) =>
     right ? (transA === 1 ? `(${ofShort} * k + ${l}) * m + own_${i}` : `(${ofShort} * m + own_${i}) * k + ${l}`) : transB === 1 ? `(product * n + own_${i}) * k + ${l}` : `(product * k + ${l}) * n + own_${i}`
   const written = (i: number, sum: string) => {
+    if (isSpread) return apart.map((j) => `if (column + ${j * wide}u < ${extent}) { out[${right ? `(base + own_${i}) * n + column + ${j * wide}u` : `(base + column + ${j * wide}u) * n + own_${i}`}] = ${out}(${sum}[${j}]); }`).join(' ')
     const at = right ? `(base + own_${i}) * vectors + column` : `(base + column * ${width}u) * n + own_${i}`
     if (right || width === 1) return `out[${at}] = ${out}(${sum});`
     return ['x', 'y', 'z', 'w'].map((side, j) => `out[${at} + ${j}u * n] = ${out}(${sum}.${side});`).join(' ')
@@ -109,8 +120,8 @@ var<workgroup> rows: array<${vector}, ${joined * threads}>;
 ${entry(`  let m = dim(0u);
   let n = dim(1u);
   let k = dim(2u);
-  let vectors = ${right ? 'n' : 'm'} / ${width}u;
-  let column = group % dim(4u) * ${wide}u + lane % ${wide}u;
+  let vectors = ${isSpread ? extent : `${extent} / ${width}u`};
+  let column = group % dim(4u) * ${isSpread ? width * wide : wide}u + lane % ${wide}u;
   let first = group / dim(4u) % dim(5u) * ${size}u;
   let part = group / dim(4u) / dim(5u) % dim(6u);
   let product = group / dim(4u) / dim(5u) / dim(6u);
@@ -119,9 +130,10 @@ ${entry(`  let m = dim(0u);
   let base = (product * dim(6u) + part) * m;
   let end = min(k, (part + 1u) * dim(3u));
   let column_read = min(column, vectors - 1u);
+${apart.map((j) => `  let column_${j} = min(column + ${j * wide}u, ${extent} - 1u);`).join('\n')}
 ${shorts.map((i) => `  let own_${i} = min(first + ${i}u, ${right ? 'm' : 'n'} - 1u);\n  var sum_${i} = ${vector}(0.0);`).join('\n')}
   for (var l = part * dim(3u) + lane / ${wide}u; l < end; l += ${high * loads.length}u) {
-${loads.map((u) => `    let l_${u} = min(l + ${u * high}u, end - 1u); let w_${u} = ${vector}(long[(product * k + l_${u}) * vectors + column_read]); let in_${u} = l + ${u * high}u < end;`).join('\n')}
+${loads.map((u) => `    let l_${u} = min(l + ${u * high}u, end - 1u); let w_${u} = ${vector}(${isSpread ? apart.map((j) => `f32(long[(product * k + l_${u}) * vectors + column_${j}])`).join(', ') : `long[(product * k + l_${u}) * vectors + column_read]`}); let in_${u} = l + ${u * high}u < end;`).join('\n')}
 ${loads.map((u) => shorts.map((i) => `    let s_${u}_${i} = select(0.0, f32(short[${shortAt(i, `l_${u}`)}]), in_${u});`).join('\n')).join('\n')}
 ${loads.map((u) => shorts.map((i) => `    sum_${i} += s_${u}_${i} * w_${u};`).join('\n')).join('\n')}
   }

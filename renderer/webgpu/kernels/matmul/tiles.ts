@@ -85,10 +85,15 @@ const TWICE_FILLED = 264
 const FEWEST_STEPS = 64
 const FEWEST_PARTS = 4
 
-/** Parts along k of a product: more of fewer steps where few tiles leave most of a device idle. */
-export function partsOfProduct(tiles: number, k: number): number {
-  const more = Math.min(Math.floor(TWICE_FILLED / tiles), Math.floor(k / FEWEST_STEPS))
-  return tiles < ENOUGH_TILES && more >= FEWEST_PARTS ? Math.max(more, partsOf(tiles, k)) : partsOf(tiles, k)
+/** Threads of a whole tile; threads in all that leave much of a device idle where tiles have fewer, those that parts should be, and the shortest sums and parts that are worth it. */
+const WHOLE = 256
+const IDLE = { tiles: 3 * 2 ** 14, parts: 2 ** 17, steps: 512, each: 96 }
+
+/** Parts along k of a product: more of fewer steps where few tiles, or tiles of few `threads`, leave most of a device idle. */
+export function partsOfProduct(tiles: number, k: number, threads = WHOLE): number {
+  if (tiles >= ENOUGH_TILES) return threads < WHOLE && tiles * threads < IDLE.tiles && k >= IDLE.steps ? Math.max(1, Math.min(Math.round(IDLE.parts / (tiles * threads)), Math.floor(k / IDLE.each))) : 1
+  const more = Math.min(Math.floor((TWICE_FILLED * WHOLE) / (tiles * threads)), Math.floor(k / FEWEST_STEPS))
+  return more >= FEWEST_PARTS ? Math.max(more, partsOf(tiles, k)) : partsOf(tiles, k)
 }
 
 /** Steps of each of `parts` parts, a multiple of the depth of every tile. */
