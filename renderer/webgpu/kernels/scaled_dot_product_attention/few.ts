@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program, Step } from '../types'
 
@@ -14,6 +14,10 @@ const FEW_GROUPS = 66
 const CHUNKS = [THREADS, THREADS / 2, THREADS / 4]
 /** Threads that share a key's score, where its row has as many vectors. */
 const SHARING = 4
+/** Vectors of a key that a thread reads together. */
+const VECTORS = 8
+/** Keys of a thread that are on their way together, where it has more than these. */
+const KEYS_OF_THREAD = 2
 /** Keys, or parts, whose values a thread reads together. */
 const KEYS = [0, 1, 2, 3]
 /** Workgroups that fill a device, and elements of keys up to which one workgroup is faster than several and their join. */
@@ -95,8 +99,12 @@ function partText(of: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'
   const seen = keysSeen(of)
   const direct = seen <= chunk
   const lanes = Math.min(chunk, powerOfTwoFrom(seen))
-  const asked = direct ? `(${vector}(q[query * ${vectors}u + d]) * scalar(0u))` : 'asked[d]'
+  const asked = (d: string) => (direct ? `(${vector}(q[query * ${vectors}u + ${d}]) * scalar(0u))` : `asked[${d}]`)
   const sharing = Math.min(SHARING, powerOfTwoFrom(vectors))
+  // Keys of a thread, and vectors of each, that are on their way together.
+  const loaded = numbers(Math.min(VECTORS, Math.ceil(vectors / sharing)))
+  const isWhole = vectors % (sharing * loaded.length) === 0
+  const every = numbers(Math.min(seen, chunk) > (KEYS_OF_THREAD * THREADS) / sharing ? KEYS_OF_THREAD : 1)
   const rows = rowsOf(vectors)
   const { wide, high, columns } = rows
   const dot = (a: string, b: string) => (width === 4 ? `dot(${a}, ${b})` : `${a} * ${b}`)
@@ -132,11 +140,13 @@ ${each((c) => `  var sum_${c} = ${vector}(0.0);`)}
     // The first values are on their way while scores are found.
     var j = lane / ${wide}u;
 ${values('var ')}
-    for (var key = lane / ${sharing}u; key < count; key += ${THREADS / sharing}u) {
-      let row = (base + start + key) * ${vectors}u;
-      var share = 0.0;
-      for (var d = lane % ${sharing}u; d < ${vectors}u; d += ${sharing}u) { share += ${dot(asked, `${vector}(k[row + d])`)}; }
-      shares[key * ${sharing}u + lane % ${sharing}u] = share;
+    for (var key = lane / ${sharing}u; key < count; key += ${(every.length * THREADS) / sharing}u) {
+${every.map((e) => `      let row_${e} = (base + start + ${e === 0 ? 'key' : `min(key + ${(e * THREADS) / sharing}u, count - 1u)`}) * ${vectors}u; var share_${e} = 0.0;`).join('\n')}
+      for (var d = lane % ${sharing}u; d < ${vectors}u; d += ${sharing * loaded.length}u) {
+${loaded.map((u) => `        let d_${u} = ${u === 0 ? 'd' : `min(d + ${u * sharing}u, ${vectors - 1}u)`}; let asked_${u} = ${u === 0 || isWhole ? asked(`d_${u}`) : `select(${vector}(0.0), ${asked(`d_${u}`)}, d + ${u * sharing}u < ${vectors}u)`}; ${every.map((e) => `let k_${u}_${e} = ${vector}(k[row_${e} + d_${u}]);`).join(' ')}`).join('\n')}
+${loaded.map((u) => `        ${every.map((e) => `share_${e} += ${dot(`asked_${u}`, `k_${u}_${e}`)};`).join(' ')}`).join('\n')}
+      }
+${every.map((e) => `      ${e === 0 ? '' : `if (key + ${(e * THREADS) / sharing}u < count) `}{ shares[(key + ${(e * THREADS) / sharing}u) * ${sharing}u + lane % ${sharing}u] = share_${e}; }`).join('\n')}
     }
     workgroupBarrier();
     var score = -1e30;

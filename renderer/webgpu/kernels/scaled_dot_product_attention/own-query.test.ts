@@ -16,11 +16,12 @@ describe('attention of a query of each thread', () => {
         }
       }
     }
-    expect(planOwnQuery(of(75, 1024, 1024, 17, 17, 16))).toEqual({ threads: 128, sources: 7, chunk: 17, keys: 6 })
+    expect(planOwnQuery(of(75, 1024, 1024, 17, 17, 16))).toEqual({ threads: 128, sources: 7, blocks: 1, rows: 17, chunk: 17, keys: 6 })
+    expect(planOwnQuery(of(513, 2, 1, 1024, 23, 16, true))).toMatchObject({ sources: 1, blocks: 16, rows: 128 })
   })
   it('takes many queries of short heads and few keys, also those of heads that share keys', () => {
     expect([of(75, 1024, 1024, 17, 17, 16), of(500, 1, 1, 50, 50, 24), of(300, 8, 2, 16, 40, 32)].map(isOwnQuery)).toEqual([true, true, true])
-    expect([of(1, 1, 1, 17, 17, 16), of(500, 1, 1, 50, 50, 128), of(300, 32, 2, 16, 40, 32), of(500, 1, 1, 50, 65, 24), of(9000, 1, 1, 8, 8, 16)].map(isOwnQuery)).toEqual([false, false, false, false, false])
+    expect([of(1, 1, 1, 17, 17, 16), of(500, 1, 1, 50, 50, 128), of(500, 1, 1, 50, 129, 24), of(9000, 1, 1, 8, 8, 16)].map(isOwnQuery)).toEqual([false, false, false, false])
     expect(KERNELS.get('scaled_dot_product_attention')!.build({ dtype: 'f32', dims: [75, 1024, 1024, 17, 17, 16, 0], scalars: [] })).toMatchObject({ scratchBytes: [], steps: [{ groups: Math.ceil((75 * 1024) / 7) }] })
   })
 })

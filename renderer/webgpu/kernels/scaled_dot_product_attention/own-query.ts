@@ -1,11 +1,12 @@
 import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import type { Program } from '../types'
+import { evenly } from '../matmul/evenly'
 import { keysSeen, type FewAttention } from './few'
 
 /** Threads of a workgroup: as leave fewest idle. */
 const THREADS = [128, 64]
-/** Queries and keys of a source at most, and keys that are more than one thread has the scores of at once (short.ts). */
-const MOST = 64
+/** Keys of a source at most, and keys that are more than one thread has the scores of at once (short.ts). */
+const MOST = 128
 const FEWEST_KEYS = 9
 /** Longest heads, of which queries and sums stay in registers with a workgroup's keys in memory, and queries that fill any device known here. */
 const LONGEST_HEAD = 32
@@ -17,8 +18,10 @@ const MEMORY = 16_384
 
 export interface OwnQueryPlan {
   threads: number
-  /** Sources of keys that a workgroup has. */
+  /** Sources of keys that a workgroup has, or workgroups that share the queries of one, and queries of a source in a workgroup. */
   sources: number
+  blocks: number
+  rows: number
   /** Keys of each in workgroup memory at once, and those whose scores a thread has together. */
   chunk: number
   keys: number
@@ -29,17 +32,18 @@ const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads /
 
 /** Whether a thread takes a query alone. */
 export const isOwnQuery = (of: FewAttention): boolean =>
-  of.headDim <= LONGEST_HEAD && sharingKeys(of) <= MOST && keysSeen(of) >= FEWEST_KEYS && keysSeen(of) <= MOST && of.batch * of.heads * of.seqQ >= FEWEST_QUERIES
+  of.headDim <= LONGEST_HEAD && keysSeen(of) >= FEWEST_KEYS && keysSeen(of) <= MOST && of.batch * of.heads * of.seqQ >= FEWEST_QUERIES
 
 export function planOwnQuery(of: FewAttention): OwnQueryPlan {
   const [all, seen] = [sharingKeys(of), keysSeen(of)]
-  const used = (threads: number) => (Math.floor(threads / all) * all) / threads
-  const threads = THREADS.reduce((best, count) => (used(count) > used(best) ? count : best))
+  const usedBy = (threads: number) => (all > threads ? all / (Math.ceil(all / threads) * threads) : (Math.floor(threads / all) * all) / threads)
+  const threads = THREADS.reduce((best, count) => (usedBy(count) > usedBy(best) ? count : best))
+  const { count: blocks, size: rows } = evenly(all, threads)
   const keysThatFit = Math.floor(MEMORY / (32 * Math.ceil(of.headDim / 4)))
-  const sources = Math.min(Math.floor(threads / all), Math.floor(keysThatFit / MOST_KEYS))
+  const sources = blocks > 1 ? 1 : Math.min(Math.floor(threads / all), Math.floor(keysThatFit / MOST_KEYS))
   const chunks = Math.ceil(seen / Math.floor(keysThatFit / sources))
   const chunk = Math.ceil(seen / chunks)
-  return { threads, sources, chunk, keys: Math.ceil(chunk / Math.ceil(chunk / MOST_KEYS)) }
+  return { threads, sources, blocks, rows, chunk, keys: Math.ceil(chunk / Math.ceil(chunk / MOST_KEYS)) }
 }
 
 /** Four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
@@ -57,10 +61,10 @@ const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at:
 export function ownQuery(of: FewAttention): Program {
   const plan = planOwnQuery(of)
   const all = of.batch * of.kvHeads
-  return { scratchBytes: [], steps: [step(textOf(of, plan), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [of.seqK, all], Math.ceil(all / plan.sources), [of.scale])] }
+  return { scratchBytes: [], steps: [step(textOf(of, plan), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [of.seqK, all], Math.ceil(all / plan.sources) * plan.blocks, [of.scale])] }
 }
 
-function textOf(of: FewAttention, { threads, sources, chunk, keys }: OwnQueryPlan): string {
+function textOf(of: FewAttention, { threads, sources, blocks, rows, chunk, keys }: OwnQueryPlan): string {
   const { dtype, headDim, causal, seqQ } = of
   const width = widthFor(headDim)
   const type = storage(dtype, width)
@@ -68,7 +72,7 @@ function textOf(of: FewAttention, { threads, sources, chunk, keys }: OwnQueryPla
   const [columns, every, sides] = [numbers(vectors), numbers(keys), ['x', 'y', 'z', 'w']]
   const [all, seen, held] = [sharingKeys(of), keysSeen(of), sources * chunk]
   // Results are written by neighbours beside each other, where they fit the memory of the keys.
-  const staged = width === 4 && sources * all <= held
+  const staged = width === 4 && sources * rows <= held
   const whole = seen % chunk === 0 && chunk % keys === 0 && !causal
   const written = (c: number) => width === 4 ? `out[row * ${vectors}u + ${c}u] = ${type}(sum_${c} * inverse);`
     : sides.filter((_, i) => 4 * c + i < headDim).map((side, i) => `out[row * ${headDim}u + ${4 * c + i}u] = ${type}(sum_${c}.${side} * inverse);`).join(' ')
@@ -76,11 +80,12 @@ function textOf(of: FewAttention, { threads, sources, chunk, keys }: OwnQueryPla
 // Nested: the checks of indices that a browser adds are needed once for each row.
 var<workgroup> keys: array<array<vec4<f32>, ${vectors}>, ${held}>;
 var<workgroup> values: array<array<vec4<f32>, ${vectors}>, ${held}>;
-${['q', 'k', 'v'].map((name) => loader(name, headDim)).join('')}${entry(`  let source = group * ${sources}u;
+${['q', 'k', 'v'].map((name) => loader(name, headDim)).join('')}${entry(`  let source = group ${blocks > 1 ? `/ ${blocks}u` : `* ${sources}u`};
+  let first_row = ${blocks > 1 ? `group % ${blocks}u * ${rows}u` : '0u'};
   if (source >= dim(1u)) { return; }
-  let own = min(lane / ${all}u, ${sources - 1}u);
-  let live = lane < ${sources * all}u && source + own < dim(1u);
-  let row = min(source + own, dim(1u) - 1u) * ${all}u + lane % ${all}u;
+  let own = min(lane / ${rows}u, ${sources - 1}u);
+  let live = lane < ${sources * rows}u && source + own < dim(1u)${blocks > 1 ? ` && first_row + lane < ${all}u` : ''};
+  let row = min(source + own, dim(1u) - 1u) * ${all}u + ${blocks > 1 ? `min(first_row + lane, ${all - 1}u)` : `lane % ${all}u`};
 ${columns.map((c) => `  let q_${c} = load_q(row, ${c}u) * (scalar(0u) * ${Math.LOG2E}); var sum_${c} = vec4<f32>(0.0);`).join('\n')}
   var top = -1e30;
   var total = 0.0;
@@ -109,9 +114,9 @@ ${columns.map((c) => `      { ${every.map((u) => `let v_${u} = values[at_${u}][$
   }
   let inverse = 1.0 / total;
 ${staged ? `  workgroupBarrier();
-  if (lane < ${sources * all}u) { ${columns.map((c) => `keys[lane][${c}u] = sum_${c} * inverse;`).join(' ')} }
+  if (lane < ${sources * rows}u) { ${columns.map((c) => `keys[lane][${c}u] = sum_${c} * inverse;`).join(' ')} }
   workgroupBarrier();
-  let some = min(${sources}u, dim(1u) - source) * ${all * vectors}u;
-  for (var i = lane; i < some; i += ${threads}u) { out[source * ${all * vectors}u + i] = ${type}(keys[i / ${vectors}u][i % ${vectors}u]); }`
+  let some = ${blocks > 1 ? `min(${rows}u, ${all}u - first_row) * ${vectors}u` : `min(${sources}u, dim(1u) - source) * ${all * vectors}u`};
+  for (var i = lane; i < some; i += ${threads}u) { out[source * ${all * vectors}u + first_row * ${vectors}u + i] = ${type}(keys[i / ${vectors}u][i % ${vectors}u]); }`
     : `  if (live) { ${columns.map(written).join(' ')} }`}`, threads)}`
 }

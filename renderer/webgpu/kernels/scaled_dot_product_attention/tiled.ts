@@ -11,7 +11,7 @@ const MOST_DEPTH = 32
 const depthOf = (headDim: number): number => (Math.ceil(headDim / MOST_DEPTH) * MOST_DEPTH === Math.ceil(headDim / BROUGHT) * BROUGHT ? MOST_DEPTH : BROUGHT)
 const WRITTEN_OUT = 2
 /** Keys whose values are on their way together, and those of longer heads, whose values would leave no registers. */
-const TOGETHER = 8
+const TOGETHER = 16
 const TOGETHER_OF_LONG = 4
 const QUADS = [0, 1, 2, 3]
 
@@ -20,12 +20,19 @@ const FEW_TILES = 8
 /** Workgroups that fill a device, and tiles of keys that are worth a workgroup of their own and the pass that joins it. */
 const FILLED = 528
 const LEAST_TILES = 2
+/** Workgroups below which each part is a tile of keys: most of a device would be idle. */
+const ONE_EACH = 132
+
+/** Tiles of so many queries. */
+export const tilesOf = (queries: number): number => Math.ceil(queries / TILE)
 
 /** Tiles of queries of each head, and the parts of the keys that each has, in whole tiles: several where a device would be idle. */
 export function planTiles({ batch, heads, seqQ, seqK, causal }: Pick<FewAttention, 'batch' | 'heads' | 'seqQ' | 'seqK' | 'causal'>): { tiles: number; parts: number; perPart: number } {
-  const tiles = Math.ceil(seqQ / TILE)
+  const tiles = tilesOf(seqQ)
   const ofKeys = Math.ceil((causal ? Math.min(seqK, seqQ) : seqK) / TILE)
-  const wanted = Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * tiles)), Math.floor(ofKeys / LEAST_TILES)))
+  const partsOf = (least: number) => Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * tiles)), Math.floor(ofKeys / least)))
+  const longer = partsOf(LEAST_TILES)
+  const wanted = longer > 1 && batch * heads * tiles * longer < ONE_EACH ? partsOf(1) : longer
   const each = Math.ceil(ofKeys / wanted)
   return { tiles, parts: Math.ceil(ofKeys / each), perPart: each * TILE }
 }
