@@ -60,7 +60,7 @@ async function inRounds(open: readonly { threads: number; prepared: PreparedCase
 
 const labelOf = ({ op, params }: Work) => `${op} ${getOp(op).shapeLabel(getOp(op).params.parse(params))}`
 
-/** How operations scale with the threads of a processor: every thread count of a case in interleaved rounds, on the same memory. seconds=80 in all, threads=1,2,4. */
+/** How operations scale with the threads of a processor: every thread count of a case in interleaved rounds, on the same memory. seconds=80 in all, threads=1,2,4, ops=exp,gelu. */
 const bench: Bench = async ({ args, say }) => {
   const cpu = nativeBackends().backends.find(({ id }) => id === 'cpu')
   const device: Device | undefined = (await cpu?.devices())?.[0]
@@ -72,7 +72,9 @@ const bench: Bench = async ({ args, say }) => {
   const figures: Figure[] = []
   const rows: Record<string, string | number>[] = []
   let copyRate = NaN
-  for (const [i, work] of WORK.entries()) {
+  const ops = args['ops']?.split(',')
+  const chosen = WORK.filter(({ op }) => ops?.includes(op) ?? true)
+  for (const [i, work] of chosen.entries()) {
     const left = (until - performance.now()) / 1000
     if (left < 1) {
       say(`no time for ${labelOf(work)}`)
@@ -86,7 +88,7 @@ const bench: Bench = async ({ args, say }) => {
       const c: BenchmarkCase = { op: work.op, params: work.params, dtype: 'f32', backend: 'cpu', impl, device: device.id, mode: 'hot', threads }
       open.push({ threads, prepared: await cpu.open(problemOf(op, c, 1), undefined, open[0]?.prepared) })
     }
-    const turns = await inRounds(open, (until - performance.now()) / 1000 / (WORK.length - i))
+    const turns = await inRounds(open, (until - performance.now()) / 1000 / (chosen.length - i))
     for (const { prepared } of open) await prepared.dispose()
     const single = turns.find(({ threads }) => threads === 1)
     for (const one of turns.toReversed()) {
