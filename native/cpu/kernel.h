@@ -5,6 +5,9 @@
 
 namespace opscope::cpu {
 
+// Parts of a thread's share of a call, at most.
+enum { MOST_PARTS = 8 };
+
 // One call as one thread of the team sees it. Every thread runs the same function (single program, multiple data).
 struct Call {
   const void* const* in;  // every tensor that is read, in the op's order
@@ -20,6 +23,9 @@ struct Call {
   void* team;
   bool stream_of_many;    // three eighths of it: prefer them where two tensors or more are read for one of their size that is written
   bool distant_cache;     // the last-level cache is that of many cores: one of them waits long for it
+  uint8_t parts;          // of a thread's share, which threads that finish early take from others: by the bytes of the tensors; 1: they do not
+  uint8_t most_parts;     // the same where the work is large enough for any
+  int (*take)(void* team, int thread, int parts, int loop);  // the next part of a thread (Team::take)
 };
 
 using Run = void (*)(const Call&);

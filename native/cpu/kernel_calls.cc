@@ -9,9 +9,12 @@ namespace opscope::cpu {
 
 namespace {
 
-// Bytes of tensors from which on non-temporal stores are faster, for each thread, where the last-level cache is far: twice the second-level cache of
-// one core (NOTES.md); of tensors that are mostly read, which lie better in the last-level cache than in memory, more.
-constexpr int64_t FAR_STREAMED = 4 << 20, FAR_STREAMED_OF_READ = 32 << 20;
+// Bytes of tensors from which on non-temporal stores are faster, for each thread, where the last-level cache is far: one and a half times the second-level
+// cache of one core (NOTES.md); of tensors that are mostly read, which lie better in the last-level cache than in memory, more.
+constexpr int64_t FAR_STREAMED = 3 << 20, FAR_STREAMED_OF_READ = 32 << 20;
+
+// Bytes of tensors of a part of a thread's share beyond the caches; within them, shares that stay with their threads are faster (NOTES.md).
+constexpr int64_t PART_BYTES = 256 << 10;
 
 }  // namespace
 
@@ -20,10 +23,13 @@ Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& tea
   call.threads = threads;
   call.team = &team;
   call.barrier = [](void* t) { static_cast<Team*>(t)->barrier(); };
+  call.take = [](void* t, int thread, int parts, int loop) { return static_cast<Team*>(t)->take(thread, parts, loop); };
   call.distant_cache = distant_cache();
   call.stream = tensor_bytes > reached_cache(threads) / 3 * 2;  // from there on non-temporal stores are faster: of 24 MB and 32 MiB of cache 1.25x
   call.stream_of_many = tensor_bytes > reached_cache(threads) / 8 * 3;
   if (call.distant_cache && tensor_bytes > threads * (written_bytes >= tensor_bytes / 4 ? FAR_STREAMED : FAR_STREAMED_OF_READ)) call.stream = call.stream_of_many = true;
+  call.most_parts = threads > 1 ? MOST_PARTS : 1;
+  call.parts = call.stream ? static_cast<uint8_t>(std::clamp<int64_t>(tensor_bytes / (threads * PART_BYTES), 1, call.most_parts)) : 1;
   return call;
 }
 

@@ -32,6 +32,7 @@ void PartCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& tea
         if (tensor.role != Role::in) written += tensor_bytes(tensor);
       }
       Call made = call_of(threads_, bytes, written, team);
+      made.parts = made.most_parts = 1;
       made.dims = spec.dims.data();
       made.dim_count = static_cast<int>(spec.dims.size());
       made.scalars = spec.scalars.data();

@@ -28,7 +28,7 @@ void spin_until(Done done) {
 
 }  // namespace
 
-Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait) {
+Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), decks_(new Deck[static_cast<size_t>(threads)]) {
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int i = 1; i < threads_; i++) {
     workers_.push_back(std::make_unique<Worker>());
@@ -117,6 +117,7 @@ void Team::run(void (*fn)(void*, int), void* context) {
   fn_ = fn;
   context_ = context;
   runs_++;
+  loops_ += LOOPS;
   asked_.store(runs_, std::memory_order_release);
   // Between asking and looking who sleeps; a worker says that it sleeps before it looks again: one side always sees the other.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -168,6 +169,27 @@ void Team::barrier() {
     return;
   }
   spin_until([&] { return generation_.load(std::memory_order_acquire) != generation; });
+}
+
+int Team::take(int thread, int parts, int loop) {
+  const uint64_t now = loops_ + static_cast<uint64_t>(loop);
+  // A deck of an earlier loop has all its parts: its thread has not begun this one. One of a later loop has none left.
+  const auto try_take = [&](int owner, bool first) {
+    std::atomic<uint64_t>& deck = decks_[static_cast<size_t>(owner)].left;
+    uint64_t left = deck.load(std::memory_order_acquire);
+    for (;;) {
+      const uint64_t of = left >> 16;
+      uint64_t begin = left >> 8 & 0xff, end = left & 0xff;
+      if (of < now) begin = 0, end = static_cast<uint64_t>(parts);
+      if (of > now || begin == end) return -1;
+      const uint64_t taken = first ? begin++ : --end;
+      if (deck.compare_exchange_weak(left, now << 16 | begin << 8 | end, std::memory_order_acq_rel)) return owner * parts + static_cast<int>(taken);
+    }
+  };
+  if (const int own = try_take(thread, true); own >= 0) return own;
+  for (int i = 1; i < threads_; i++)
+    if (const int other = try_take((thread + i) % threads_, false); other >= 0) return other;
+  return -1;
 }
 
 }  // namespace opscope::cpu

@@ -39,6 +39,11 @@ class Team {
   // Only inside run(): waits until every thread of the team is here.
   void barrier();
 
+  // Only inside run(): the next part that `thread` is to compute, of `parts` parts for each thread, or -1 when all are taken. A thread takes its
+  // own parts first, in order, then the last ones of others. `parts`: at most 255. `loop` (below LOOPS): which of the shared loops of a run, in the order that threads meet them.
+  int take(int thread, int parts, int loop);
+  static constexpr int LOOPS = 64;
+
  private:
   // One store asks all; each answers by a store to a line of its own, and these overlap, where locked operations wait for one another. An
   // empty run on 16 threads of a Xeon takes 0.8 us like this, 1.1 us where each is asked by a store of its own, 1.6 us with locked operations.
@@ -48,6 +53,11 @@ class Team {
     std::condition_variable wake;
     std::thread thread;
     alignas(64) std::atomic<uint32_t> done{0};  // the last run it has finished
+  };
+
+  // Parts of a thread that are not taken yet, in one word: the loop that they belong to, the first one (8 bits) and the one after the last (8 bits).
+  struct alignas(64) Deck {
+    std::atomic<uint64_t> left{0};
   };
 
   void work(Worker& self, int index);
@@ -63,7 +73,9 @@ class Team {
   alignas(64) void (*fn_)(void*, int) = nullptr;
   void* context_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
+  const std::unique_ptr<Deck[]> decks_;           // one for each thread
   uint32_t runs_ = 0;
+  uint64_t loops_ = 0;  // the first one of the run
   alignas(64) std::atomic<uint32_t> asked_{0};  // the last run, which every worker takes part in
   alignas(64) std::atomic<int> sleepers_{0};
   alignas(64) std::atomic<int> arrived_{0};

@@ -10,9 +10,12 @@
 #if defined(__linux__)
 #include <sched.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 #endif
 
@@ -122,6 +125,28 @@ void check_bound(int threads) {
   for (size_t i = 0; i < at.size(); i++) expect(at[i] == processors[i], "thread " + std::to_string(i) + " is on processor " + std::to_string(at[i]) + ", expected " + std::to_string(processors[i]));
 }
 
+// Each part of the loops that a team shares is taken once in every run, also where a thread is late or takes none of its own.
+void check_parts(int threads) {
+  constexpr int PARTS = 8, LOOPS = 2, RUNS = 3;
+  cpu::Team team(threads);
+  struct Job {
+    cpu::Team& team;
+    std::vector<std::atomic<int>> taken;
+  } job{team, std::vector<std::atomic<int>>(static_cast<size_t>(LOOPS * PARTS * threads))};
+  team.lead([&] {
+    for (int run = 0; run < RUNS; run++)
+      team.run(
+          [](void* context, int thread) {
+            Job& j = *static_cast<Job*>(context);
+            if (thread == j.team.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            for (int loop = 0; loop < LOOPS; loop++)
+              for (int part; (part = j.team.take(thread, PARTS, loop)) >= 0;) j.taken[static_cast<size_t>(loop * PARTS * j.team.size() + part)]++;
+          },
+          &job);
+  });
+  for (size_t i = 0; i < job.taken.size(); i++) expect(job.taken[i] == RUNS, "part " + std::to_string(i) + " of a team of " + std::to_string(threads) + " was taken " + std::to_string(job.taken[i]) + " times in " + std::to_string(RUNS) + " runs");
+}
+
 }  // namespace
 
 int check_threads() {
@@ -133,6 +158,7 @@ int check_threads() {
   check_order({"0-1", "0-1", "2-3", "2-3"}, {1, 2, 3}, {1, 2, 3}, 2, ": 1-2, then their siblings 3");
   const int processors = static_cast<int>(cpu::topology().processors.size());
   for (int threads = 1; threads <= processors && threads <= 8; threads++) check_bound(threads);
+  for (int threads = 2; threads <= 5; threads++) check_parts(threads);
   check_shared();
   check_other_systems();
   check_hypervisors();

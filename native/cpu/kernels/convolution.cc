@@ -228,8 +228,10 @@ void run(const Call& call) {
       return whole.group_filters() <= 2 && whole.group_channels() >= 16 && !by_image_columns<AsStored<T>>(whole) ? run<T, InPairs>(call) : run<T>(call);
 #endif
   if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
+  Call shared = call;
+  shared.most_parts = 1;
   each_slice(whole, [&](const Geometry& slice) {
-    run_slice<T, F>(call, slice);
+    run_slice<T, F>(shared, slice);
     call.barrier(call.team);  // before the next one's filters come to the same place
   });
 }

@@ -45,23 +45,25 @@ inline void chains(const V* x, V* out, int64_t iterations) {
 }
 
 void run(const Call& c) {
+  constexpr int64_t LINES_OF_PART = 8;
   const int64_t iterations = c.dims[1];
-  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   const float* x = input(c, 0);
-  int64_t i = r.begin;
-  V in[VECTORS], out[VECTORS];
-  for (; i + VECTORS * W <= r.end; i += VECTORS * W) {
-    for (int v = 0; v < VECTORS; v++) in[v] = vload(x + i + v * W);
-    chains<VECTORS>(in, out, iterations);
-    for (int v = 0; v < VECTORS; v++) vstore(output(c) + i + v * W, out[v]);
-  }
-  for (; i < r.end; i += W) {
-    const int n = static_cast<int>(least(W, r.end - i));
-    in[0] = n == W ? vload(x + i) : vload_n(x + i, n, 0);
-    chains<1>(in, out, iterations);
-    if (n == W) vstore(output(c) + i, out[0]);
-    else vstore_n(output(c) + i, out[0], n);
-  }
+  each_range_in(c, static_cast<int>(least(c.most_parts, c.dims[0] / (LINES_OF_PART * LINE * c.threads) + 1)), c.dims[0], LINE, [&](Range r) {
+    int64_t i = r.begin;
+    V in[VECTORS], out[VECTORS];
+    for (; i + VECTORS * W <= r.end; i += VECTORS * W) {
+      for (int v = 0; v < VECTORS; v++) in[v] = vload(x + i + v * W);
+      chains<VECTORS>(in, out, iterations);
+      for (int v = 0; v < VECTORS; v++) vstore(output(c) + i + v * W, out[v]);
+    }
+    for (; i < r.end; i += W) {
+      const int n = static_cast<int>(least(W, r.end - i));
+      in[0] = n == W ? vload(x + i) : vload_n(x + i, n, 0);
+      chains<1>(in, out, iterations);
+      if (n == W) vstore(output(c) + i, out[0]);
+      else vstore_n(output(c) + i, out[0], n);
+    }
+  });
 }
 
 bool shape(const int64_t* d, int, int64_t* sizes) {

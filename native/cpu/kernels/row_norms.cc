@@ -170,8 +170,8 @@ template <class T>
 bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
   constexpr int64_t SHORT = 1024, SHORT_STREAMED = 640 / sizeof(T);
   if (p.cols > (c.stream ? SHORT_STREAMED : SHORT) || rows_shared(p.rows, p.cols, c.threads)) return false;
+  if (c.stream && p.cols % LINE == 0) return each_range(c, p.rows, TOGETHER, [&](Range rows) { norm_pairs_of_rows<true, false>(p, rows); }), true;
   const Range r = part(p.rows, 1, c.thread, c.threads);
-  if (c.stream && p.cols % LINE == 0) return norm_pairs_of_rows<true, false>(p, r), true;
   if constexpr (W >= LINE) {
     switch ((p.cols + W - 1) / W) {
       case 1: return norm_of_vectors<1>(p, r), true;

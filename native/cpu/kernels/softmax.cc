@@ -111,9 +111,9 @@ void run_softmax(const Call& c) {
   if (softmax_short_rows(c, p)) return;
   const bool stream = c.stream && p.cols % LINE == 0, in_place = sizeof(T) == sizeof(float) && !stream;
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
-  const Range r = part(p.rows, 1, c.thread, c.threads);
   float* const buffer = c.scratch + c.thread * BUFFERED;
-  if (stream) return softmax_streamed(p, r, buffer);
+  if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_streamed(p, rows, buffer); });
+  const Range r = part(p.rows, 1, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row++) {
     const T* const x = p.x + row * p.cols;
     T* const out = p.out + row * p.cols;

@@ -20,12 +20,36 @@ struct Products {
   int64_t b_floats() const { return up(terms() * up(least(n, NC), NR), LINE); }
   int64_t a_floats() const { return block_stride(terms()) * MC; }
   int64_t sum_floats() const { return up(m * least(n, NC), LINE); }
+  int64_t multiplications() const { return batch * m * n * k; }
   bool whole(int threads) const { return threads == 1 || batch >= threads; }
   // `rounded`: the output is no f32, or is not the sum itself.
   size_t scratch(int threads, bool rounded) const {
-    const int64_t sums = rounded ? sum_floats() : 0;
-    return static_cast<size_t>(whole(threads) ? threads * (b_floats() + a_floats() + sums) : 2 * b_floats() + threads * a_floats() + sums);
+    const int64_t sums = rounded ? sum_floats() : 0, apart = threads * Blocks::b_floats(*this);
+    return static_cast<size_t>(whole(threads) ? threads * (b_floats() + a_floats() + sums) : (apart > 2 * b_floats() ? apart : 2 * b_floats()) + threads * a_floats() + sums);
   }
+
+  // Blocks of results that threads compute by themselves, taken as they get to them: about as many along the rows and columns as make the least copies.
+  struct Blocks {
+    int64_t rows, columns, down, across;
+    static constexpr int64_t MOST_COLUMNS = 512;
+    Blocks(const Products& p, const Call& c) {
+      constexpr int64_t LEAST_ROWS = 4 * MR, LEAST_COLUMNS = 4 * NR;
+      const double wanted = static_cast<double>(parts_of_work(c, p.m * p.n * p.k / 4)) * c.threads;
+      const int64_t most_across = p.n / LEAST_COLUMNS, most_down = p.m / LEAST_ROWS, least_across = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS;
+      across = static_cast<int64_t>(__builtin_sqrt(wanted * static_cast<double>(p.n) / static_cast<double>(p.m)) + 0.5);
+      across = across > most_across ? most_across : across;
+      across = across < least_across ? least_across : across;
+      down = static_cast<int64_t>(wanted / static_cast<double>(across) + 0.5);
+      down = down > most_down ? most_down : down;
+      down = down < 1 ? 1 : down;
+      rows = up((p.m + down - 1) / down, p.whole_rows > 1 ? 2 * p.whole_rows : MR);
+      columns = up((p.n + across - 1) / across, NR);
+      down = (p.m + rows - 1) / rows;
+      across = (p.n + columns - 1) / columns;
+    }
+    int64_t count() const { return down * across; }
+    static int64_t b_floats(const Products& p) { return up(p.terms() * up(least(p.n, MOST_COLUMNS), NR), LINE); }
+  };
 };
 
 // Where sums go: into the output itself..
@@ -175,6 +199,24 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
   }
 }
 
+// One product by blocks of results, each by one thread, which packs what it meets.
+template <class A, class B, class Out>
+void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* slab, float* block, int nth) {
+  bool stays = b.stays(least(blocks.rows, s.m), s.k, s.n);
+  if constexpr (requires { b.collides(s.m, s.k); }) stays = stays && !(call.distant_cache && b.collides(blocks.rows, s.k));
+  const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n);
+  const int64_t parts = (count + call.threads - 1) / call.threads;
+  const auto compute = [&](int64_t i) {
+    const int64_t row = i % blocks.down * blocks.rows, column = i / blocks.down * blocks.columns;
+    const Range rows{row, least(row + blocks.rows, s.m)}, cols{column, least(column + blocks.columns, s.n)};
+    for (int64_t l = 0; l < s.k; l += terms) multiply(a, b, stays, true, out, rows, 0, nc, cols, l, least(terms, s.k - l), s.k, slab, block);
+    if (terms < s.k) out.finish(out.sums(0) + rows.begin * out.sum_stride(nc), rows, 0, cols, nc);
+  };
+  each_range_in(call, static_cast<int>(least(parts, call.most_parts)), count, 1, [&](Range r) {
+    for (int64_t i = r.begin; i < r.end; i++) compute(i);
+  }, nth);
+}
+
 // All products. one(i, sums, multiply): calls multiply(left, right, out) for product i; `sums` is the buffer for an out that waits.
 template <class F>
 void run_products(const Call& c, const Products& s, bool rounded, F one) {
@@ -182,11 +224,22 @@ void run_products(const Call& c, const Products& s, bool rounded, F one) {
   int phase = 0;
   if (s.whole(c.threads)) {
     float* own = c.scratch + c.thread * (bf + af + sums);
-    const Range r = part(s.batch, 1, c.thread, c.threads);
-    for (int64_t i = r.begin; i < r.end; i++)
-      one(i, own + bf + af, [&](const auto& a, const auto& b, const auto& out) { product(c, s, a, b, out, own, own + bf, 0, 1, phase); });
+    each_range_in(c, parts_of_work(c, s.multiplications()), s.batch, 1, [&](Range r) {
+      for (int64_t i = r.begin; i < r.end; i++)
+        one(i, own + bf + af, [&](const auto& a, const auto& b, const auto& out) { product(c, s, a, b, out, own, own + bf, 0, 1, phase); });
+    });
     return;
   }
+  if (c.most_parts > 1 && s.batch <= MOST_SHARED_LOOPS && (!rounded || s.n <= NC))
+    if (const Products::Blocks blocks(s, c); blocks.count() >= 2 * c.threads) {
+      const int64_t own = Products::Blocks::b_floats(s) + af;
+      float *const slab = c.scratch + c.thread * own, *const shared = c.scratch + c.threads * own;
+      for (int64_t i = 0; i < s.batch; i++) {
+        if (rounded && i > 0) c.barrier(c.team);
+        one(i, shared, [&](const auto& a, const auto& b, const auto& out) { product_of_blocks(c, s, blocks, a, b, out, slab, slab + own - af, static_cast<int>(i)); });
+      }
+      return;
+    }
   float* block = c.scratch + 2 * bf + c.thread * af;
   float* shared = c.scratch + 2 * bf + c.threads * af;
   for (int64_t i = 0; i < s.batch; i++)

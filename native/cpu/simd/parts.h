@@ -124,13 +124,12 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
   int64_t images_before = 0;
   const int64_t places = p.count() / p.filter_parts;
-  const Range mine = part(p.count(), 1, call.thread, call.threads);
-  for (int64_t nth = mine.begin; nth < mine.end; nth++) {
+  const auto compute = [&](int64_t nth) {
     const int64_t share = nth / places, place = nth % places, across = place % p.across, down = place / p.across % p.down, left_over = place / (p.across * p.down), group = left_over % g.groups;
     const Range own = part(filters, 1, static_cast<int>(share), static_cast<int>(p.filter_parts));
     const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
     const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
-    if (rows <= 0 || columns <= 0) continue;
+    if (rows <= 0 || columns <= 0) return;
     if (images != images_before) p.offsets(images_before = images, offsets);
     p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
     const auto a = filters_of(group);
@@ -151,7 +150,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       if constexpr (sizeof(T) == sizeof(float))
         if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
           multiply_to({output_of(0), g.stored_plane});
-          continue;
+          return;
         }
       multiply_to({sums, stride});
     } else {
@@ -174,14 +173,14 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
         }
       }
     }
-    if (p.compact && sizeof(T) == sizeof(float)) continue;
+    if (p.compact && sizeof(T) == sizeof(float)) return;
     const bool alone = p.packs || p.compact;  // nothing lies between rows or planes
     const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : p.plane;
     const PartSums part_sums{sums, stride, plane, cells, images, planes / images, rows, columns};
     if (step > 1)
       if (const RowsAcross turned(p, part_sums, sizeof(T)); turned.turns) {
         write_across<Rows, T>(p, part_sums, turned, own, output_of);
-        continue;
+        return;
       }
     // Where nothing lies between them, the rows of a plane follow one another, as in the output, and so may depths.
     const bool joined = cells == columns && columns == g.height.output_step && step == 1, joins_depths = joined && images == 1 && plane == rows * columns && plane == g.depth.output_step;
@@ -202,7 +201,10 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
         }
       }
     }
-  }
+  };
+  each_range_in(call, parts_of_work(call, g.batch * g.filters * g.out_plane() * s.k), p.count(), 1, [&](Range mine) {
+    for (int64_t nth = mine.begin; nth < mine.end; nth++) compute(nth);
+  });
 }
 
 }  // namespace

@@ -116,21 +116,27 @@ void join_few_rows(const Plan& p, const T* x, T* out, Range j) {
   if constexpr (STREAM) vfence();
 }
 
+// The parts of a thread's share where the reduction is split: what each is joined to takes memory, and time at the end.
+inline int parts_of_split(const Plan& p, int parts) { return p.outer * p.inner <= LINE ? parts : 1; }
+
 template <class R, class T>
 void reduce_split(const Call& c, const Plan& p) {
   const T* x = input<T>(c, 0);
-  const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
-  float* mine = c.scratch + c.thread * p.stride;
+  const int parts = parts_of_split(p, c.parts), all = c.threads * parts;
   const Order order = order_of<T>(c, least(p.inner, COLUMNS));
-  for (int64_t o = 0; o < p.outer; o++) {
-    if (p.inner == 1) mine[o] = join_row<R>(c, p, x, o, r);
-    else join_columns<R>(c, order, p, x, o, r, 0, p.inner, mine + o * p.inner);
-  }
+  each_part(c, parts, [&](int i) {
+    const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, i, all);
+    float* const mine = c.scratch + i * p.stride;
+    for (int64_t o = 0; o < p.outer; o++) {
+      if (p.inner == 1) mine[o] = join_row<R>(c, p, x, o, r);
+      else join_columns<R>(c, order, p, x, o, r, 0, p.inner, mine + o * p.inner);
+    }
+  });
   c.barrier(c.team);
   const Range outputs = part(p.outer * p.inner, LINE, c.thread, c.threads);
   for (int64_t j = outputs.begin; j < outputs.end; j++) {
     float total = c.scratch[j];
-    for (int t = 1; t < c.threads; t++) total = joined<R>(total, c.scratch[t * p.stride + j]);
+    for (int i = 1; i < all; i++) total = joined<R>(total, c.scratch[i * p.stride + j]);
     c.scratch[j] = total;  // of this thread's own outputs
   }
   finish<R>(p, c.scratch + outputs.begin, output<T>(c) + outputs.begin, outputs.end - outputs.begin);
@@ -190,7 +196,7 @@ bool reduction_shape(const int64_t* d, int count, int64_t* sizes) {
 
 size_t reduction_scratch(const int64_t* d, int count, int threads, size_t) {
   const Plan p = plan(d, count, threads);
-  return p.split ? static_cast<size_t>(p.stride * threads) : 0;
+  return p.split ? static_cast<size_t>(p.stride * threads * parts_of_split(p, MOST_PARTS)) : 0;
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ inline void set(F16* p, float x) {
 namespace {
 
 using opscope::cpu::Call;
+using opscope::cpu::MOST_PARTS;
 
 // All but AVX-512: the tails of 16-bit elements go through a vector's worth of memory.
 #if !defined(OPSCOPE_ISA_avx512)
@@ -158,6 +159,35 @@ inline Range part(int64_t n, int64_t granule, int thread, int threads) {
   const int64_t begin = units * thread / threads * granule;
   const int64_t end = units * (thread + 1) / threads * granule;
   return {begin < n ? begin : n, end < n ? end : n};
+}
+
+constexpr int MOST_SHARED_LOOPS = 64;
+
+// Calls f(i) for the parts i of c.threads * `parts` that this thread takes: its own ones in their order, then those of threads that are late.
+// `loop`: the loops that a kernel shares so are numbered in their order (below MOST_SHARED_LOOPS).
+template <class F>
+inline void each_part(const Call& c, int parts, F f, int loop = 0) {
+  if (parts == 1) return f(c.thread);
+  for (int taken; (taken = c.take(c.team, c.thread, parts, loop)) >= 0;) f(taken);
+}
+// Calls f(range) for the ranges of 0..n that this thread takes, in whole multiples of `granule` but for the last. They depend on the call alone, not
+// on which thread takes them.
+template <class F>
+inline void each_range_in(const Call& c, int parts, int64_t n, int64_t granule, F f, int loop = 0) {
+  const auto of_part = [&](int i) {
+    if (const Range r = part(n, granule, i, c.threads * parts); r.begin < r.end) f(r);
+  };
+  each_part(c, parts, of_part, loop);
+}
+// The parts of a call of so many multiplications.
+inline int parts_of_work(const Call& c, int64_t multiplications) {
+  constexpr int64_t OF_PART = 1 << 17;
+  const int64_t parts = multiplications / (OF_PART * c.threads);
+  return static_cast<int>(parts < 1 ? 1 : parts < c.most_parts ? parts : c.most_parts);
+}
+template <class F>
+inline void each_range(const Call& c, int64_t n, int64_t granule, F f) {
+  each_range_in(c, c.parts, n, granule, f);
 }
 
 // Saturates: a size that does not fit is refused by the caller.
