@@ -33,7 +33,8 @@ struct FetchedFloat {
 };
 inline const FetchedFloat* fetched_ahead(const float* p) { return reinterpret_cast<const FetchedFloat*>(p); }
 inline V vload(const FetchedFloat* p) {
-  fetch_line(&p->value + FETCHED_AHEAD<float>, Far{});
+  constexpr int64_t AHEAD = 8192 / sizeof(float);
+  fetch_line(&p->value + AHEAD, Far{});
   return vload(&p->value);
 }
 inline V vload_n(const FetchedFloat* p, int n, float pad) { return vload_n(&p->value, n, pad); }

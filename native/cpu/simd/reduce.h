@@ -95,8 +95,8 @@ inline float sum_of(const T* x, int64_t n, F f) {
 }
 
 // Sum of f(a, b) over n pairs of floats.
-template <class T, class F>
-inline float sum_of_pairs(const T* a, const T* b, int64_t n, F f) {
+template <class A, class B, class F>
+inline float sum_of_pairs(const A* a, const B* b, int64_t n, F f) {
   return total_of(n, [=](int64_t i) { return f(vload(a + i), vload(b + i)); }, [=](int64_t i, int rest) { return f(vload_n(a + i, rest, 0), vload_n(b + i, rest, 0)); });
 }
 

@@ -51,6 +51,19 @@ inline void write_row(O* out, int64_t n, F f, Before before = {}) {
   }
 }
 
+// The same streamed where rows start within lines: whole vectors from the first line on that starts in the row. before(j) comes before element j behind it.
+template <class O, class F, class Before>
+inline void stream_row_within_lines(O* out, int64_t n, F f, Before before) {
+  const int64_t first = before_line(out);
+  if (first > 0) vstore_n(out, f(0, static_cast<int>(first)), static_cast<int>(first));
+  int64_t i = first;
+  for (; i + W <= n; i += W) {
+    before(i - first);
+    vstream(out + i, f(i, W));
+  }
+  if (const int rest = static_cast<int>(n - i); rest > 0) vstore_n(out + i, f(i, rest), rest);
+}
+
 template <class P>
 concept WrittenByValue = requires(const P& p, typename P::Stats s) { p.value(0, 0, s); };
 
@@ -66,6 +79,11 @@ inline auto fetching(const P& p, int64_t next, Where where) {
   return [&p, next, where](int64_t i) {
     if (i % IN_LINE<T> == 0) p.fetch(next + i, where);
   };
+}
+
+template <class P, class T, class Where>
+inline auto fetching_behind(const P& p, const T*, int64_t next, Where where) {
+  return fetching<T>(p, next, where);
 }
 
 // Calls of(row, beside) for each row, where beside(i) writes what before(row, i) gives of the row before it and fetches the next one.
@@ -104,10 +122,26 @@ inline void where_rows_fit(int64_t cols, F f) {
 
 template <bool STREAM, class P>
 inline void run_own_rows(const Call& c, P& p) {
-  const Range r = part(p.rows, 1, c.thread, c.threads);
-  if constexpr (STREAM && WrittenByValue<P>) where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, r, where); });
-  else
+  if constexpr (STREAM && WrittenByValue<P>) {
+    each_range(c, p.rows, 1, [&](Range rows) {
+      where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, rows, where); });
+    });
+  } else {
+    const Range r = part(p.rows, 1, c.thread, c.threads);
     for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
+  }
+}
+
+// Rows of f32 beyond the caches that start within lines, where the statistic takes less than memory does.
+constexpr int64_t STREAMED_WITHIN_LINES = 256;
+template <class P>
+inline void stream_rows_within_lines(const Call& c, P& p) {
+  where_rows_fit(p.cols, [&](auto where) {
+    each_range(c, p.rows, 1, [&](Range r) {
+      for (int64_t row = r.begin; row < r.end; row++)
+        stream_row_within_lines(p.out + row * p.cols, p.cols, p.value(row, 0, p.of(row, 0, p.cols)), fetching_behind(p, p.out, (row + 1) * p.cols, where));
+    });
+  });
 }
 
 template <class P>
@@ -132,8 +166,13 @@ inline void run_shared_rows(const Call& c, P& p) {
 template <class P>
 inline void run_rows(const Call& c, P& p) {
   if (rows_shared(p.rows, p.cols, c.threads)) return run_shared_rows(c, p);
-  if (c.stream && p.cols % LINE == 0) run_own_rows<true>(c, p);
-  else run_own_rows<false>(c, p);
+  if (c.stream && p.cols % LINE == 0) {
+    run_own_rows<true>(c, p);
+  } else {
+    if constexpr (WrittenByValue<P> && !requires { p.of(0, 0, 0, Nothing{}); })
+      if (W == LINE && sizeof(*p.out) == sizeof(float) && c.stream && p.cols >= STREAMED_WITHIN_LINES) return stream_rows_within_lines(c, p), vfence();
+    run_own_rows<false>(c, p);
+  }
   vfence();
 }
 

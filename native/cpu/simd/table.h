@@ -32,16 +32,19 @@ bool map_shape(const int64_t* d, int, int64_t* sizes) {
 
 template <class T, bool STREAM, bool FAR, class F>
 inline void map(const Call& c, F f) {
-  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   constexpr int inputs = arity(&F::operator());
   const auto in = [&c](int i) {
     if constexpr (FAR) return from_far(input<T>(c, i));
     else return input<T>(c, i);
   };
-  if constexpr (inputs == 0) map0<STREAM>(output<T>(c), r.begin, r.end, f);
-  else if constexpr (inputs == 1) map1<STREAM>(in(0), output<T>(c), r.begin, r.end, f);
-  else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f);
-  else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f);
+  const auto in_range = [&](Range r) {
+    if constexpr (inputs == 0) map0<STREAM>(output<T>(c), r.begin, r.end, f);
+    else if constexpr (inputs == 1) map1<STREAM>(in(0), output<T>(c), r.begin, r.end, f, fetching_of(c));
+    else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f, fetching_of(c));
+    else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f, fetching_of(c));
+  };
+  if constexpr (STREAM) each_range(c, c.dims[0], LINE, in_range);
+  else in_range(part(c.dims[0], LINE, c.thread, c.threads));
 }
 
 constexpr int64_t FAR_ELEMENTS = 1 << 18;  // of each of three tensors or more, which no second-level cache holds
@@ -176,11 +179,14 @@ inline void run_broadcast(const Call& c) {
   const int64_t rows = c.dims[0] / c.dims[1], cols = c.dims[1];
   if (c.dims[2] == ROW ? rows == 1 : c.dims[2] == COLUMN && cols == 1) return run_map<T, F>(c, 0);
   if (c.dims[2] == SCALAR || (c.dims[2] == ROW ? cols : rows) == 1) {
-    const Range r = part(c.dims[0], LINE, c.thread, c.threads);
     const V value = vset(to_float(*input<T>(c, 1)));
     const auto with = [f, value](V x) { return f(x, value); };
-    if (c.stream) map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
-    else map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
+    if (c.stream) {
+      each_range(c, c.dims[0], LINE, [&](Range r) { map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with, fetching_of(c)); });
+    } else {
+      const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+      map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
+    }
   } else if (c.stream && cols <= (c.dims[2] == ROW ? SHORT_ROW : LINE)) {
     map_short_rows<T, true>(c, f);
   } else if (!c.stream && cols <= SHORT_ROW) {

@@ -1,6 +1,7 @@
 // A row or a column by itself times a matrix, which is read once, as it lies.
 #pragma once
 #include "dots.h"
+#include "fetch.h"
 #include "few_columns.h"
 #include "gemm.h"
 
@@ -30,16 +31,22 @@ void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out
   }
 }
 
+constexpr int64_t LONG_TERMS = 1024;  // of rows in memory, which are then fetched ahead
+
 // out[j] = sum over l of v[l] * b[j, l] for rows `r`.
 template <class T>
-void dot_rows(const T* v, const T* b, int64_t k, Range r, T* out) {
+void dot_rows(const Call& c, const T* v, const T* b, int64_t k, Range r, T* out) {
   int64_t j = r.begin;
 #if defined(OPSCOPE_ISA_avx512)
   constexpr int TOGETHER = 8;
   if (k < 8 * W)
     for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, k, out + j, int64_t{0}, 1);
 #endif
-  for (; j < r.end; j++) set(out + j, sum_of_pairs(v, b + j * k, k, [](V x, V y) { return vmul(x, y); }));
+  const auto times_vector = [=](auto row) { return sum_of_pairs(v, row, k, [](V x, V y) { return vmul(x, y); }); };
+  if constexpr (sizeof(T) == sizeof(float) && W == LINE)
+    if (c.stream && k >= LONG_TERMS)
+      for (; j < r.end; j++) set(out + j, times_vector(fetched_ahead(b + j * k)));
+  for (; j < r.end; j++) set(out + j, times_vector(b + j * k));
 }
 
 // A vector times a matrix of n results, whose rows hold the results (by_rows) or the terms.
@@ -52,7 +59,7 @@ void run_vectors(const Call& c, const Size& s) {
   const bool by_product = s.p.batch >= c.threads;
   const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
   for (int64_t i = products.begin; i < products.end; i++) {
-    if (terms_in_rows) dot_rows(vectors + i * k, matrices + i * n * k, k, r, output<T>(c) + i * n);
+    if (terms_in_rows) dot_rows(c, vectors + i * k, matrices + i * n * k, k, r, output<T>(c) + i * n);
 #if defined(OPSCOPE_FEW_COLUMNS)
     else if (r.end - r.begin <= FEW_COLUMNS && r.end > r.begin && k >= LEAST_ROWS) add_few_columns(vectors + i * k, matrices + i * n * k, k, n, r, output<T>(c) + i * n);
 #endif
