@@ -1,10 +1,10 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
+#include "simd/bf16_operands.h"
 #include "simd/few_rows.h"
 #include "simd/few_terms.h"
 #include "simd/narrow_products.h"
 #include "simd/products_by_dots.h"
-#include "simd/tiles.h"
 #include "simd/vector_products.h"
 
 namespace {
@@ -53,6 +53,43 @@ OPSCOPE_APART void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]]
 #endif
 }
 
+// 16-bit operands of so few rows and columns and long sums, the left one stored transposed: both are widened some terms at a time. Pairs of bf16 are as
+// fast for more columns.
+template <class T>
+constexpr int64_t MOST_WIDENED_COLUMNS = W;
+template <>
+constexpr int64_t MOST_WIDENED_COLUMNS<F16> = 3 * W;
+template <class T>
+inline bool by_widened_few_rows(const Size& s) {
+  constexpr int64_t LONG_SUMS = 256;
+  return HAS_FEW_ROWS && s.trans_a && !s.trans_b && s.p.m <= MOST_FEW_SUMS && s.p.n <= MOST_WIDENED_COLUMNS<T> && s.p.k >= LONG_SUMS;
+}
+
+template <class T>
+OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s) {
+#if defined(OPSCOPE_FEW_ROWS)
+  constexpr int64_t FLOATS = 8192;  // of both operands: in the first-level cache
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, at_once = FLOATS / (m + n);
+  const bool by_product = s.p.batch >= c.threads;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
+  alignas(64) float wide[FLOATS + W], sums[MOST_FEW_SUMS * 3 * W], totals[MOST_FEW_SUMS * 3 * W];
+  const auto same = [](V v) { return v; };
+  for (int64_t i = products.begin; i < products.end && r.end > r.begin; i++) {
+    const T *const a = input<T>(c, 0) + i * m * k, *const b = input<T>(c, 1) + i * n * k;
+    for (int64_t l = 0; l < k; l += at_once) {
+      const int64_t terms = least(at_once, k - l);
+      float* const right = wide + terms * m;
+      map1<false>(a + l * m, wide, 0, terms * m, same);
+      map1<false>(b + l * n, right, 0, terms * n, same);
+      few_rows(m, Factors{wide, 1, m}, right + r.begin, n, terms, r.end - r.begin, Results{(l == 0 ? totals : sums) + r.begin, n, 1});
+      if (l > 0)
+        for (int64_t row = 0; row < m; row++) map2<false>(sums + row * n, totals + row * n, totals + row * n, r.begin, r.end, [](V x, V y) { return vadd(x, y); });
+    }
+    for (int64_t row = 0; row < m; row++) map1<false>(totals + row * n, output<T>(c) + (i * m + row) * n, r.begin, r.end, same);
+  }
+#endif
+}
+
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 
 // Whether the product of two operands that are both stored transposed takes longer than that of what is stored, whose results are turned: in
@@ -75,7 +112,7 @@ inline bool other_way(const Size& s, size_t element_bytes) {
 }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
-// The operands as floats, as pairs of bf16, and as tiles of such pairs.
+// The operands as floats; as pairs of bf16 and as tiles of such pairs: simd/bf16_operands.h.
 template <class T>
 struct Widened {
   using State = NoState;
@@ -90,26 +127,6 @@ struct Widened {
 // The same, rounded by the processor.
 struct WidenedRounded : Widened<BF16> {
   static RoundedBF16* output(BF16* out) { return rounded(out); }
-};
-struct Paired {
-  using Term = PairedBF16;
-  using State = NoState;
-  static constexpr bool TILES = false, PAIRS = true;
-  static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
-  static RoundedBF16* output(BF16* out) { return rounded(out); }
-  static LeftPairs left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
-  static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
-};
-#endif
-#if defined(OPSCOPE_TILES)
-struct Tiled {
-  using Term = BF16;
-  using State = Tiles;
-  static constexpr bool TILES = true, PAIRS = false;
-  static Products products(const Products& p) { return in_tiles(p); }
-  static RoundedBF16* output(BF16* out) { return rounded(out); }
-  static LeftOfTiles left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
-  static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
 };
 #endif
 
@@ -220,6 +237,8 @@ void run(const Call& c) {
   if (rows > 1 && cols > 1) {
     if (by_few_columns(s, sizeof(T))) return run_few_rows(c, s, cols);
     if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s, 0);
+    if constexpr (sizeof(T) < sizeof(float))
+      if (by_widened_few_rows<T>(s)) return run_widened_few_rows<T>(c, s);
   }
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);

@@ -2,7 +2,9 @@
 //
 // A block of queries meets the keys a block at a time, with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao et
 // al. 2022): scores are a product with packed panels (simd/gemm.h), and become weights, the left operand of the product with the values. Few
-// queries meet keys and values as these lie. Threads share the blocks of queries of all heads.
+// queries meet keys and values as these lie. Threads share the blocks of queries of all heads. In bf16 both are products of pairs of terms or of tiles of
+// them where the processor has such (simd/bf16_operands.h); weights are then rounded to bf16, their sums are not.
+#include "simd/bf16_operands.h"
 #include "simd/dots.h"
 #include "simd/gemm.h"
 #include "simd/math.h"
@@ -108,16 +110,86 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
   met.write(rows, out + first * dim);
 }
 
-template <class T>
+#if defined(OPSCOPE_PAIRS)
+// What such products take of the scratch beside Buffers.
+struct PairBuffers {
+  float *slab, *block, *sums;
+  BF16* weights;
+  // Larger than the products of queries and keys and of weights and values, as tiles, which have more terms than pairs have.
+  static Products largest(const Sizes& s) { return {1, QUERIES, s.dim > KEYS ? s.dim : KEYS, up(pairs(s.dim > KEYS ? s.dim : KEYS), LINE), INT32_MAX}; }
+  static int64_t floats(const Sizes& s) {
+    const Products p = largest(s);
+    return p.b_floats() + p.a_floats() + p.sum_floats() + QUERIES * SCORES / 2;
+  }
+  PairBuffers(const Sizes& s, float* at) : slab(at), block(slab + largest(s).b_floats()), sums(block + largest(s).a_floats()), weights(reinterpret_cast<BF16*>(sums + largest(s).sum_floats())) {}
+};
+
+// Whether queries of such a block meet so many keys by them.
+inline bool by_pairs(const Sizes& s, int64_t rows) {
+  constexpr int64_t LEAST = 32, MOST = 1024;
+  return rows > DOT_ROWS && s.dim >= LEAST && s.dim <= MOST && s.keys >= LEAST;
+}
+
+// As attend(), of a block for which by_pairs() holds.
+template <class Operands>
+void attend_by_pairs(const Sizes& s, const BF16* q, const BF16* k, const BF16* v, BF16* out, int64_t first, int64_t rows, const Buffers& b, const PairBuffers& p) {
+  const float scale = 1 / __builtin_sqrtf(static_cast<float>(s.dim));
+  const int64_t dim = s.dim, seen = s.causal ? least(s.keys, first + rows) : s.keys;
+  Met met(b.out, rows, dim);
+  const auto multiply_all = [&]<class F>(const auto& left, const auto& right, int64_t columns, int64_t terms, F finished) {
+    const int64_t units = Operands::products({1, rows, columns, terms}).k;
+    multiply(left, right, false, true, Finished<F>{{p.sums}, finished}, {0, rows}, 0, columns, {0, columns}, 0, units, units, p.slab, p.block);
+  };
+  for (int64_t from = 0; from < seen; from += KEYS) {
+    const int64_t keys = least(KEYS, seen - from);
+    multiply_all(Operands::left(q + first * dim, dim, false, dim), Operands::right(k + from * dim, dim, true, dim), keys, dim, [&](int64_t i, int64_t j, const float* sums, int64_t n) {
+      map1<false>(sums, b.scores + i * SCORES + j, 0, n, [scale](V x) { return vmul(x, vset(scale)); });
+    });
+    for (int64_t i = 0; i < rows; i++) {
+      float* const row = b.scores + i * SCORES;
+      const int64_t some = s.causal ? least(keys, first + i + 1 - from) : keys;
+      for (int64_t j = some > 0 ? some : 0; j < keys; j++) row[j] = 0;
+      if (some > 0) met.weigh(i, row, some);
+      map1<false>(row, rounded(p.weights + i * SCORES), 0, keys, [](V x) { return x; });
+    }
+    multiply_all(Operands::left(p.weights, SCORES, false, keys), Operands::right(v + from * dim, dim, false, keys), dim, keys, [&](int64_t i, int64_t j, const float* sums, int64_t n) {
+      float* const to = b.out + i * dim + j;
+      map2<false>(sums, to, to, 0, n, [](V x, V y) { return vadd(x, y); });
+    });
+  }
+  met.write(rows, Operands::output(out + first * dim));
+}
+#endif
+
+struct AsFloats {
+  using State = NoState;
+  static constexpr bool TILES = false, PAIRS = false;
+};
+
+template <class T, class Operands = AsFloats>
 void run(const Call& c) {
+  [[maybe_unused]] const typename Operands::State state{};
   const Sizes s(c.dims);
   const Buffers b(s, c.scratch + c.thread * Buffers::floats(s));
-  const Range r = part(s.batch * s.heads * s.blocks(), 1, c.thread, c.threads);
-  for (int64_t i = r.begin; i < r.end; i++) {
+  const int64_t blocks = s.batch * s.heads * s.blocks();
+  const auto attend_to = [&](int64_t i) {
     const int64_t head = i / s.blocks(), first = (i - head * s.blocks()) * s.block();
     const int64_t source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.stored_keys * s.dim;
-    attend(s, input<T>(c, 0) + head * s.queries * s.dim, input<T>(c, 1) + source, input<T>(c, 2) + source, output<T>(c) + head * s.queries * s.dim, first, least(s.block(), s.queries - first), b);
-  }
+    const T *const q = input<T>(c, 0) + head * s.queries * s.dim, *const k = input<T>(c, 1) + source, *const v = input<T>(c, 2) + source;
+    T* const out = output<T>(c) + head * s.queries * s.dim;
+    const int64_t rows = least(s.block(), s.queries - first);
+#if defined(OPSCOPE_PAIRS)
+    if constexpr (Operands::TILES || Operands::PAIRS)
+      if (by_pairs(s, rows)) {
+        const PairBuffers pairs(s, c.scratch + c.threads * Buffers::floats(s) + c.thread * PairBuffers::floats(s));
+        return attend_by_pairs<Operands>(s, q, k, v, out, first, rows, b, pairs);
+      }
+#endif
+    attend(s, q, k, v, out, first, rows, b);
+  };
+  each_range_in(c, parts_of_work(c, 2 * s.batch * s.heads * s.queries * s.keys * s.dim), blocks, 1, [&](Range r) {
+    for (int64_t i = r.begin; i < r.end; i++) attend_to(i);
+  });
 }
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
@@ -126,8 +198,26 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
   return d[2] > 0 && d[1] % d[2] == 0;
 }
 
-size_t scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(Buffers::floats(Sizes(d)) * threads); }
+size_t scratch(const int64_t* d, int, int threads, [[maybe_unused]] size_t bytes) {
+  const Sizes s(d);
+  int64_t floats = Buffers::floats(s);
+#if defined(OPSCOPE_PAIRS)
+  if (bytes < sizeof(float) && by_pairs(s, s.block())) floats += PairBuffers::floats(s);
+#endif
+  return static_cast<size_t>(floats * threads);
+}
+
+#if defined(OPSCOPE_PAIRS)
+constexpr opscope::cpu::Run PAIRED = run<BF16, Paired>;
+#else
+constexpr opscope::cpu::Run PAIRED = nullptr;
+#endif
+#if defined(OPSCOPE_TILES)
+constexpr opscope::cpu::Run TILED = run<BF16, Tiled>;
+#else
+constexpr opscope::cpu::Run TILED = nullptr;
+#endif
 
 }  // namespace
 
-OPSCOPE_TYPED(scaled_dot_product_attention, run, "ttt>t", 7, 7, 0, shape, scratch)
+OPSCOPE_KERNEL(scaled_dot_product_attention, "ttt>t", 7, 7, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
