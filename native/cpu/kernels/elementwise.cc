@@ -35,13 +35,29 @@ inline V vlog_coarse(V x) {
 inline V vlog_coarse(V x) { return vlog(x); }
 #endif
 
+// Square roots by an approximation within 2^-14 and one step of Newton's method, which takes fewer cycles than the instruction: within 1 ULP.
+#if defined(OPSCOPE_ISA_avx512)
+constexpr int ZERO_OR_INFINITE = 0x02 | 0x04 | 0x08;
+inline V vroot(V x) {
+  const V r = _mm512_rsqrt14_ps(x), s = vmul(x, r);
+  return _mm512_mask_mov_ps(vfma(_mm512_fnmadd_ps(s, s, x), vmul(r, vset(0.5f)), s), _mm512_fpclass_ps_mask(x, ZERO_OR_INFINITE), x);
+}
+inline V vreciprocal_root(V x) {
+  const V r = _mm512_rsqrt14_ps(x), half = vmul(r, vset(0.5f));
+  return _mm512_mask_mov_ps(vfma(_mm512_fnmadd_ps(vmul(x, r), r, vset(1)), half, r), _mm512_fpclass_ps_mask(x, ZERO_OR_INFINITE), r);
+}
+#else
+inline V vroot(V x) { return vsqrt(x); }
+inline V vreciprocal_root(V x) { return vdiv(vset(1), vsqrt(x)); }
+#endif
+
 // unary
 OPSCOPE_BITS(abs, vabs(x), vand(x, vset(bits_float(0x7fff7fff))))
 OPSCOPE_BITS(neg, vneg(x), vxor(x, vset(bits_float(0x80008000))))
 OPSCOPE_MAP(exp, 0, (V x), vexp(x))
 OPSCOPE_COARSE(log, 0, (V x), vlog(x), vlog_coarse(x))
-OPSCOPE_MAP(sqrt, 0, (V x), vsqrt(x))
-OPSCOPE_MAP(rsqrt, 0, (V x), vdiv(vset(1), vsqrt(x)))
+OPSCOPE_MAP(sqrt, 0, (V x), vroot(x))
+OPSCOPE_MAP(rsqrt, 0, (V x), vreciprocal_root(x))
 
 // activation
 OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
