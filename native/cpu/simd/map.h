@@ -1,7 +1,7 @@
 // Element-wise loops: f over none to three inputs, some vectors at a time. Whoever streams ends with vfence(), once per call:
 // it waits for the stores, which a kernel's rows should not.
 #pragma once
-#include "simd.h"
+#include "fetch.h"
 
 namespace {
 
@@ -19,15 +19,14 @@ inline void put_two(T* p, V low, V high) {
   put<STREAM>(p + W, high);
 }
 
-// Whether a streamed loop fetches what it reads, four vectors of it 8 KiB on, into the second-level cache: where the last-level one is far.
+// Whether a streamed loop over one input fetches what it reads, four vectors of it 8 KiB on, into the second-level cache: where the last-level one is far.
 enum class Fetching { none, ahead };
 template <bool STREAM, class A>
 OPSCOPE_INLINE void fetch_streamed([[maybe_unused]] const A* at, [[maybe_unused]] Fetching ahead) {
-#if defined(OPSCOPE_ISA_avx512) && defined(__GNUC__)
+#if defined(OPSCOPE_ISA_avx512)
   constexpr int64_t BYTES = 8192, LINE_BYTES = 64;
   if (!STREAM || ahead == Fetching::none) return;
-  for (int64_t i = 0; i < 4 * W * static_cast<int64_t>(sizeof(A)); i += LINE_BYTES) vprefetch_far(reinterpret_cast<const char*>(at) + BYTES + i);
-  __asm__ volatile("");  // as fetch_line()
+  for (int64_t i = 0; i < 4 * W * static_cast<int64_t>(sizeof(A)); i += LINE_BYTES) fetch_line(reinterpret_cast<const char*>(at) + BYTES + i, Far{});
 #endif
 }
 inline Fetching fetching_of(const Call& c) { return c.distant_cache ? Fetching::ahead : Fetching::none; }
@@ -60,11 +59,9 @@ inline void map1(const A* a, O* out, int64_t begin, int64_t end, F f, Fetching a
 }
 
 template <bool STREAM, class A, class B, class O, class F>
-inline void map2(const A* a, const B* b, O* out, int64_t begin, int64_t end, F f, Fetching ahead = Fetching::none) {
+inline void map2(const A* a, const B* b, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
   for (; i + 4 * W <= end; i += 4 * W) {
-    fetch_streamed<STREAM>(a + i, ahead);
-    fetch_streamed<STREAM>(b + i, ahead);
     const V v0 = f(vload(a + i), vload(b + i)), v1 = f(vload(a + i + W), vload(b + i + W));
     const V v2 = f(vload(a + i + 2 * W), vload(b + i + 2 * W)), v3 = f(vload(a + i + 3 * W), vload(b + i + 3 * W));
     put_two<STREAM>(out + i, v0, v1);
@@ -79,12 +76,9 @@ inline void map2(const A* a, const B* b, O* out, int64_t begin, int64_t end, F f
 }
 
 template <bool STREAM, class A, class B, class C, class O, class F>
-inline void map3(const A* a, const B* b, const C* c, O* out, int64_t begin, int64_t end, F f, Fetching ahead = Fetching::none) {
+inline void map3(const A* a, const B* b, const C* c, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
   for (; i + 4 * W <= end; i += 4 * W) {
-    fetch_streamed<STREAM>(a + i, ahead);
-    fetch_streamed<STREAM>(b + i, ahead);
-    fetch_streamed<STREAM>(c + i, ahead);
     const V v0 = f(vload(a + i), vload(b + i), vload(c + i)), v1 = f(vload(a + i + W), vload(b + i + W), vload(c + i + W));
     const V v2 = f(vload(a + i + 2 * W), vload(b + i + 2 * W), vload(c + i + 2 * W)), v3 = f(vload(a + i + 3 * W), vload(b + i + 3 * W), vload(c + i + 3 * W));
     put_two<STREAM>(out + i, v0, v1);
@@ -105,7 +99,7 @@ inline void map_bits(const Call& c, int64_t n, F f) {
   const auto* const x = static_cast<const float*>(c.in[0]);
   auto* const out = static_cast<float*>(c.out[0]);
   if (c.stream) {
-    each_range(c, n / TOGETHER, LINE, [&](Range r) { map1<true>(x, out, r.begin, r.end, f, fetching_of(c)); });
+    each_range(c, n / TOGETHER, LINE, [&](Range r) { map1<true>(x, out, r.begin, r.end, f); });
   } else {
     const Range r = part(n / TOGETHER, LINE, c.thread, c.threads);
     map1<false>(x, out, r.begin, r.end, f);

@@ -40,8 +40,8 @@ inline void map(const Call& c, F f) {
   const auto in_range = [&](Range r) {
     if constexpr (inputs == 0) map0<STREAM>(output<T>(c), r.begin, r.end, f);
     else if constexpr (inputs == 1) map1<STREAM>(in(0), output<T>(c), r.begin, r.end, f, fetching_of(c));
-    else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f, fetching_of(c));
-    else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f, fetching_of(c));
+    else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f);
+    else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f);
   };
   if constexpr (STREAM) each_range(c, c.dims[0], LINE, in_range);
   else in_range(part(c.dims[0], LINE, c.thread, c.threads));
@@ -182,7 +182,7 @@ inline void run_broadcast(const Call& c) {
     const V value = vset(to_float(*input<T>(c, 1)));
     const auto with = [f, value](V x) { return f(x, value); };
     if (c.stream) {
-      each_range(c, c.dims[0], LINE, [&](Range r) { map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with, fetching_of(c)); });
+      each_range(c, c.dims[0], LINE, [&](Range r) { map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with); });
     } else {
       const Range r = part(c.dims[0], LINE, c.thread, c.threads);
       map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
