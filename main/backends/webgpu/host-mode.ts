@@ -23,6 +23,11 @@ export function runWebgpuHost(): void {
   app.dock?.hide()
   // Without a parent there is nobody to measure for.
   process.on('disconnect', () => app.exit(0))
+  // Electron would open a dialog, and this process would wait for it. A parent that was killed closes our stderr, so writing to it may fail too.
+  process.stderr.on('error', () => app.exit(1))
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${error.stack ?? error.message}\n`, () => app.exit(1))
+  })
 
   const start = async () => {
     await app.whenReady()

@@ -84,7 +84,7 @@ export function acrossProduct(shape: KernelShape, { left, right, shared }: Opera
   return parts === 1 ? { scratchBytes: [], steps: [first] } : joinedParts(first, shape, batch, m * n, parts)
 }
 
-function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, width, isSpread, size, parts }: AcrossPlan, shared: boolean): string {
+function text({ dtype: given }: KernelShape, [, , , , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, width, isSpread, size, parts }: AcrossPlan, shared: boolean): string {
   const dtype = given === 'f16' ? 'f16' : 'f32'
   const [single, type, vector] = [storage(dtype, 1), storage(dtype, isSpread ? 1 : width), working(width)]
   const extent = right ? 'n' : 'm'
