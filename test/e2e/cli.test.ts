@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Comparison } from '@core/compare'
 import type { Device } from '@core/backend'
 import type { Row } from '@core/session/rows'
 import type { Ceiling, NoiseFloor, SessionFile, SessionSummary } from '@core/session/types'
+import { electronBinary } from '../../scripts/lib/electron.mjs'
+import { HOST_FLAG } from '../../main/backends/webgpu/switches'
 import { Cli, sweep } from './cli'
 
 interface RunJson {
@@ -244,4 +246,20 @@ test('kill -9 in the middle loses at most the running case, and resume measures 
   const after = await cli.json<RunJson>('show', 'killed')
   expect(after.rows.map((row) => row.case.params['n'])).toEqual([64, 65, 66, 67, 68, 69])
   expect(after.rows.slice(0, rows.length).map((row) => row.id)).toEqual(rows.map((row) => row.id))
+})
+
+/** Whether a process lives; one that nobody has waited for yet is none. */
+const lives = (pid: string) => existsSync(`/proc/${pid}/status`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+
+test.runIf(process.platform === 'linux')('a command line that is killed while it measures WebGPU leaves no process behind', async () => {
+  const electron = electronBinary()
+  if ('reason' in electron) throw new Error(electron.reason)
+  const running = new Cli().start(['run', '--ops', 'add', '--sizes', 'vector=2^10..2^16', '--backends', 'webgpu', '--modes', 'hot', '--preset', 'quick'], { OPSCOPE_ELECTRON: electron.path })
+  await running.says('add 1Ki f32 webgpu:0')
+  const { pid } = running.child
+  const started = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  expect(started.filter((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(HOST_FLAG))).toHaveLength(1)
+  running.child.kill('SIGKILL')
+  await running.ended
+  await expect.poll(() => started.filter(lives), { timeout: 60_000 }).toEqual([])
 })
