@@ -235,11 +235,11 @@ struct ConvChoice {
 // The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
 inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr int64_t narrow = 16, least_plane = 32;
-  // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as the product.
-  constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8;
+  // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
+  constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
   constexpr double gather_launch = 3.5;
-  const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 ? 1.7 : 1;
+  const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 && c.terms < long_terms ? 1.7 : 1;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
   const ConvRowsShape rows = conv_rows(sm_count, c);
   // Others would write each output of an image to a line of memory of its own, which their models do not count.

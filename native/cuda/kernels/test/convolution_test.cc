@@ -210,17 +210,17 @@ void packed() {
         covered = covered && tiling.splits >= 1 && each * (tiling.splits - 1) < steps && conv_wgmma_shared(*tiling.tile) <= 227 * 1024;
       }
   expect(covered, "no share of a packed sum is empty, and stages fit shared memory");
-  // Batch, channels, filters, groups, stride, then height and width each of: input, kernel, padding.
-  const auto kind = [](int batch, int channels, int filters, int groups, int stride, ConvAxis height, ConvAxis width) {
-    const ConvSizes s = {batch, channels, filters, groups, stride, 1, {1, 1, 0, 1}, height, width};
+  const auto choice = [](const ConvSizes& s) {
     const ConvPacked p = conv_packed(s);
-    const int64_t plane = int64_t{height.output} * width.output, terms = int64_t{channels} / groups * height.kernel * width.kernel;
-    ConvShape c = {batch * plane, filters / groups, groups, terms, plane, false, true, channels / groups};
+    const int64_t plane = int64_t{s.height.output} * s.width.output, terms = int64_t{s.channels} / s.groups * s.height.kernel * s.width.kernel, input = int64_t{s.batch} * s.channels * s.height.input * s.width.input;
+    ConvShape c = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, false, true, s.channels / s.groups};
     c.packed_terms = int64_t{p.conv.terms} * p.grain;
-    c.element_bytes = 2, c.largest = std::max<int64_t>(c.outputs(), int64_t{batch} * channels * height.input * width.input);
-    c.packed_bytes = 2 * (p.input_elements + p.filter_elements + int64_t{batch} * channels * height.input * width.input + filters * terms);
+    c.element_bytes = 2, c.largest = std::max<int64_t>(c.outputs(), input);
+    c.packed_bytes = 2 * (p.input_elements + p.filter_elements + input + s.filters * terms);
     return std::pair{conv_kind(132, c), conv_wgmma_tiling(132, c)};
   };
+  // Batch, channels, filters, groups, stride, then height and width each of: input, kernel, padding.
+  const auto kind = [&](int batch, int channels, int filters, int groups, int stride, ConvAxis height, ConvAxis width) { return choice({batch, channels, filters, groups, stride, 1, {1, 1, 0, 1}, height, width}); };
   const auto takes = [&](const auto& choice, const std::string& tile, bool split) { return choice.first == ConvKind::wgmma && choice.second.tile->name == tile && (choice.second.splits > 1) == split; };
   const auto three = [](int input) { return axis(input, 3, 1, 1, 1); };
   expect(takes(kind(16, 64, 64, 1, 1, three(56), three(56)), "64x192x3", false) && takes(kind(64, 256, 256, 1, 1, three(28), three(28)), "128x256x4", false) && takes(kind(32, 512, 512, 1, 1, three(7), three(7)), "64x128x8", false) &&
@@ -228,6 +228,7 @@ void packed() {
          "tiles are as wide as the GPU stays filled, and have many stages where a block is alone");
   expect(kind(1, 3, 32, 1, 1, three(16), three(16)).first != ConvKind::wgmma && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::direct && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::direct,
          "small convolutions, small groups and few filters of few channels are not packed");
+  expect(choice({127, 262'144, 299, 1, 1, 2, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(5, 3, 0, 1, 2)}).first == ConvKind::wgmma, "images of few positions are packed where the sum is long");
 }
 
 // Planes that tiles take have a kernel, and tiles meet every output once.
