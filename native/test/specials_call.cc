@@ -49,6 +49,20 @@ const std::vector<Format>& formats() {
   return all;
 }
 
+namespace {
+
+// The parts of a loop for a team of one thread (cpu::Call::take).
+struct Loop {
+  int number = -1, next = 0;
+
+  int take(int parts, int loop) {
+    if (loop != number) number = loop, next = 0;
+    return next < parts ? next++ : -1;
+  }
+};
+
+}  // namespace
+
 void call(const cpu::Kernel& kernel, const Format& f, const std::vector<std::vector<float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars) {
   std::vector<std::vector<std::byte>> places;
   std::vector<const void*> inputs;
@@ -74,6 +88,10 @@ void call(const cpu::Kernel& kernel, const Format& f, const std::vector<std::vec
     c.scratch = static_cast<float*>(aligned);
     c.threads = 1;
     c.barrier = [](void*) {};
+    c.parts = c.most_parts = 1;
+    Loop loop;
+    c.team = &loop;
+    c.take = [](void* team, int, int parts, int number) { return static_cast<Loop*>(team)->take(parts, number); };
     f.run(kernel)(c);
   }).join();
   for (size_t o = 0; o < out.size(); o++)

@@ -23,7 +23,7 @@ export const WIDER: Readonly<Record<string, RegExp>> = {
   sse2: new RegExp(String.raw`\tv[a-z]\w+\s|%[yzt]mm|%k[0-7]|${SSE3_AND_LATER}`),
   avx2: /%[zt]mm|%k[0-7]|%[xy]mm(1[6-9]|2\d|3[01])/,
   // Tiles (AMX), outside the files whose kernels have a variant for them (Runs::bf16_tiles).
-  avx512: /^(?!matmul\.cc|convolution\.cc|peak_mma\.cc).*\t(tile\w+|ldtilecfg|tdp\w+)/,
+  avx512: /^(?!matmul\.cc|convolution\.cc|scaled_dot_product_attention\.cc|peak_mma\.cc).*\t(tile\w+|ldtilecfg|tdp\w+)/,
   // SVE, dot products, and arithmetic on 16-bit floats; conversions of those are NEON's own.
   neon: /\b[zp]\d+[./]|\t([su]dot|bf\w+dot|bfm\w+|fml[as]l)\s|\tf(?!cvt)\w+\s+v\d+\.[48]h/,
   'scalar of arm64': /\tf(add|sub|mul|div|sqrt|max|min|mla|mls)\s+v\d+\.|\t(add|sub|mul|mla|smlal?)\s+v\d+\./,
