@@ -71,6 +71,20 @@ __device__ __forceinline__ void by_row(const T* __restrict__ x, const int* __res
   for (int k = 0; k < count; k++) add_long(index, x, src, out, first + waiting[k], dim, n);
 }
 
+// The list that begins with `head` by the threads of its row; one of more than `list_room` is left to the block: `waiting` has its row, and `count` how many these are.
+template <int BYTES, class T>
+__device__ __forceinline__ void add_list(unsigned head, const unsigned* next, const T* __restrict__ x, const T* __restrict__ src, T* __restrict__ out, long long row, int dim, int lane, int lanes, int* waiting, int& count) {
+  int own = 0;
+  const auto visit = [&](auto see) {
+    for (unsigned at = head; at != 0; at = __ldcg(next + at - 1)) see(at - 1);
+  };
+  const Four first = next_four(0, [&](auto see) {
+    for (unsigned at = head; at != 0 && own <= list_room; at = __ldcg(next + at - 1), own++) see(at - 1);
+  });
+  if (own <= list_room) add_indices<BYTES>(own, first, visit, x, src, out, row, dim, lane, lanes);
+  else if (lane == 0) waiting[atomicAdd(&count, 1)] = static_cast<int>(row);
+}
+
 // grid: indices by groups of `lanes` threads. heads [rows], next [n]: 0, or an index and 1.
 template <int BYTES, class T>
 __device__ __forceinline__ void lists_of_rows(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, unsigned* heads, const unsigned* next, long long rows, int dim, int n,
@@ -86,17 +100,7 @@ __device__ __forceinline__ void lists_of_rows(const T* __restrict__ x, const int
   const unsigned head = row >= 0 && row < rows ? __ldcg(heads + row) : 0;
   // Others of the row read its head before or after it is left empty, and it is never them.
   const bool leads = head == static_cast<unsigned>(i) + 1;
-  if (leads) {
-    int own = 0;
-    const auto visit = [&](auto see) {
-      for (unsigned at = head; at != 0; at = __ldcg(next + at - 1)) see(at - 1);
-    };
-    const Four first = next_four(0, [&](auto see) {
-      for (unsigned at = head; at != 0 && own <= list_room; at = __ldcg(next + at - 1), own++) see(at - 1);
-    });
-    if (own <= list_room) add_indices<BYTES>(own, first, visit, x, src, out, row, dim, lane, lanes);
-    else if (lane == 0) waiting[atomicAdd(&count, 1)] = static_cast<int>(row);
-  }
+  if (leads) add_list<BYTES>(head, next, x, src, out, row, dim, lane, lanes, waiting, count);
   __syncthreads();
   if (leads && lane == 0) heads[row] = 0;
   for (int k = 0; k < count; k++) add_long(index, x, src, out, waiting[k], dim, n);
@@ -150,17 +154,7 @@ __device__ __forceinline__ void add_shared(const T* __restrict__ x, const int* _
     __syncthreads();
     // Others of the row read its head before or after it is left empty, and it is never them.
     const bool leads = i < n && head == static_cast<unsigned>(i) + 1;
-    if (leads) {
-      int own = 0;
-      const auto visit = [&](auto see) {
-        for (unsigned at = head; at != 0; at = __ldcg(next + at - 1)) see(at - 1);
-      };
-      const Four first = next_four(0, [&](auto see) {
-        for (unsigned at = head; at != 0 && own <= list_room; at = __ldcg(next + at - 1), own++) see(at - 1);
-      });
-      if (own <= list_room) add_indices<BYTES>(own, first, visit, x, src, out, row, dim, lane, lanes);
-      else if (lane == 0) waiting[atomicAdd(&left, 1)] = static_cast<int>(row);
-    }
+    if (leads) add_list<BYTES>(head, next, x, src, out, row, dim, lane, lanes, waiting, left);
     __syncthreads();
     if (leads && lane == 0) heads[row] = 0, marks[words + row / 32] = 0;
     for (int k = 0; k < left; k++) add_long(index, x, src, out, waiting[k], dim, n);
