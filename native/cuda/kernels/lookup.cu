@@ -1,5 +1,5 @@
 // Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
-// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; embedding_shifted_<bytes>, _gathered_<bytes>, _narrow_<bytes>_<units>: rows
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them; _many: several of a thread; _parts: of long rows, a part of the columns of all of them after another; embedding_shifted_<bytes>, _gathered_<bytes>, _narrow_<bytes>_<units>: rows
 // that do not, in vectors of the result.
 #include "lookup.h"
 #include "common/loose.cuh"
@@ -27,6 +27,22 @@ __device__ __forceinline__ void embedding(const int* __restrict__ indices, const
 #pragma unroll
   for (int k = 0; k < N; k++)
     if (unit(k) < n && inside(index[k], rows)) out[unit(k)] = own[k];
+}
+
+// The same for long rows that several indices name: blocks go through all indices for a part of the columns before the next part, so that L2 holds those parts of the table. dim: vectors.
+__device__ __forceinline__ void embedding_parts(const int* __restrict__ indices, const uint4* __restrict__ table, uint4* __restrict__ out, long long rows, long long dim, unsigned n) {
+  constexpr int N = many_units;
+  const unsigned part = blockIdx.x / n, place = blockIdx.x - part * n;
+  const long long index = indices[place], first = static_cast<long long>(part) * (blockDim.x * N) + threadIdx.x;
+  if (!inside(index, rows)) return;
+  const uint4* const from = table + index * dim;
+  uint4* const to = out + place * dim;
+  uint4 own[N];
+#pragma unroll
+  for (int k = 0; k < N; k++) own[k] = from[min(first + k * static_cast<long long>(blockDim.x), dim - 1)];
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (const long long column = first + k * static_cast<long long>(blockDim.x); column < dim) __stcs(to + column, own[k]);
 }
 
 // The same for rows of several vectors that do not start on 16 bytes: a thread has a vector of the result, which comes from one row of the table or, at the end of it, from two.
@@ -245,6 +261,7 @@ COPIES(uint16_t, 2, 1)
 COPIES(uint32_t, 4, 1)
 COPIES(uint4, 16, 1)
 COPIES(uint4, 16_many, many_units)
+extern "C" __global__ void __launch_bounds__(256) embedding_16_parts(const int* indices, const uint4* table, uint4* out, long long rows, long long dim, unsigned n) { embedding_parts(indices, table, out, rows, dim, n); }
 #define SHIFTED(U, bytes)                                                                                                                                               \
   extern "C" __global__ void __launch_bounds__(256) embedding_shifted_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) { \
     embedding_shifted(indices, table, out, rows, dim, n);                                                                                                               \

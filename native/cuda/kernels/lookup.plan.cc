@@ -6,13 +6,13 @@ namespace opscope::cuda {
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned threads = lookup_threads;
 Dim3 grid_of(int64_t n) { return {ceil_div(n, threads)}; }
 long long number(int64_t n) { return n; }
 
 void plan_embedding(Planner& p) {
   const int64_t rows = p.dim(0), indices = p.dim(2);
-  const EmbeddingShape s = embedding_shape(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), p.dim(1), indices);
+  const EmbeddingShape s = embedding_shape(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), rows, p.dim(1), indices);
   const std::string size = std::to_string(s.unit);
   const auto launch = [&](const std::string& name, const auto&... counts) { p.launch(p.kernel_in("lookup", "embedding_" + name), grid_of(s.threads), threads, 0, p.input(0), p.input(1), p.output(), number(rows), counts...); };
   switch (s.kind) {
@@ -23,6 +23,7 @@ void plan_embedding(Planner& p) {
       p.launch(p.kernel_in("lookup", "embedding_narrow_" + size + "_" + std::to_string(s.columns)), {ceil_div(s.threads, narrow_threads)}, narrow_threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(indices));
       return;
     case Embedding::units: return launch(size, number(s.columns), number(indices * s.columns));
+    case Embedding::parts: return launch(size + "_parts", number(s.columns), static_cast<unsigned>(indices));
     case Embedding::many: return launch(size + "_many", number(s.columns), number(indices * s.columns));
   }
 }

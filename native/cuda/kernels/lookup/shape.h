@@ -13,6 +13,7 @@ enum class Embedding {
   narrow,    // a vector lies in more rows: four rows of a thread
   units,     // others: a unit of a row each
   many,      // whole vectors, several of a thread
+  parts,     // the same of long rows, a part of the columns of all of them after another
 };
 
 struct EmbeddingShape {
@@ -21,10 +22,12 @@ struct EmbeddingShape {
   int64_t threads;
 };
 
+constexpr int64_t lookup_threads = 256;  // of a block
+
 // Units from which on a thread has several, all of them on their way together: fewer are done in a round of blocks.
 constexpr int64_t many_from = int64_t{1} << 20;
 
-inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t dim, int64_t indices) {
+inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t rows, int64_t dim, int64_t indices) {
   // Rows of one element from which on a thread has several of them: fewer leave multiprocessors idle.
   constexpr int64_t many_single = int64_t{1} << 20;
   // Elements of the result from which on it is made of vectors where rows are no whole number of them, and vectors of a row from which on one of the result lies in two rows at most.
@@ -40,8 +43,13 @@ inline EmbeddingShape embedding_shape(int64_t element_bytes, int64_t dim, int64_
   if (s.columns == 1 && s.unit <= 4 && indices >= many_single) s.kind = Embedding::each, s.threads = over(indices, many_units);
   else if (const bool narrow = s.columns < least_shifted * lanes; s.unit < 16 && s.columns > 1 && indices * dim >= many_shifted && (!narrow || indices >= many_narrow)) {
     s.kind = narrow ? Embedding::narrow : s.columns <= most_gathered * lanes ? Embedding::gathered : Embedding::shifted, s.threads = narrow ? over(indices, narrow_rows) : over(units, lanes);
-  } else if (s.unit == 16 && units >= many_from) s.kind = Embedding::many, s.threads = over(units, many_units);
-  else s.threads = units;
+  } else if (s.unit == 16 && units >= many_from) {
+    // Long rows of a table that L2 does not keep, each of which several indices name (H200: f32 64x262144, 257 122 to 93.7 us, 1000x16384, 2000 61.4 to 55.2, 64x65536, 300 32.5 to 29.5; 4096x4096, 8192 63.0 and 62.6).
+    constexpr int64_t long_columns = 4096, table_bytes = 16 << 20;
+    const bool parts = s.columns >= long_columns && indices >= rows && rows * s.columns * 16 >= table_bytes && indices < int64_t{1} << 31;
+    const int64_t of_row = over(s.columns, lookup_threads * many_units) * lookup_threads;
+    s.kind = parts ? Embedding::parts : Embedding::many, s.threads = parts ? indices * of_row : over(units, many_units);
+  } else s.threads = units;
   return s;
 }
 

@@ -84,11 +84,11 @@ void row_choices() {
 }
 
 void move_choices() {
-  const auto is = [](Embedding kind, int64_t bytes, int64_t dim, int64_t indices) {
-    const EmbeddingShape s = embedding_shape(bytes, dim, indices);
+  const auto is = [](Embedding kind, int64_t bytes, int64_t dim, int64_t indices, int64_t rows = 1000) {
+    const EmbeddingShape s = embedding_shape(bytes, rows, dim, indices);
     return s.kind == kind && s.unit * s.columns == dim * bytes;
   };
-  expect(is(Embedding::units, 4, 4, 1120) && is(Embedding::shifted, 2, 2053, 9769) && is(Embedding::gathered, 2, 139, 110'888) && is(Embedding::gathered, 4, 41, 2'841'345) && is(Embedding::narrow, 2, 3, 140'425) && is(Embedding::many, 2, 896'064, 128) && is(Embedding::each, 2, 1, 16'738'401) && is(Embedding::units, 2, 1, 12),
+  expect(is(Embedding::units, 4, 4, 1120) && is(Embedding::shifted, 2, 2053, 9769) && is(Embedding::gathered, 2, 139, 110'888) && is(Embedding::gathered, 4, 41, 2'841'345) && is(Embedding::narrow, 2, 3, 140'425) && is(Embedding::many, 2, 896'064, 128) && is(Embedding::parts, 4, 262'144, 257, 64) && is(Embedding::many, 4, 262'144, 257, 4) && is(Embedding::each, 2, 1, 16'738'401) && is(Embedding::units, 2, 1, 12),
          "each kernel of embedding has its cases");
   expect(rope_has_many(4, many_from, true) && !rope_has_many(2, many_from, true) && !rope_has_many(4, many_from - 1, false), "a thread has several pairs of rope where there are many");
 }
