@@ -1,14 +1,15 @@
 // The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _flat, _each and _columns with the width of an access, _wide or
-// _one, _columns_strip and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
+// _one, _columns_strip and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh, flat.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
+#include "reduction/flat.cuh"
 #include "reduction/operations.cuh"
 #include "reduction/pieces.cuh"
 
 #define FLAT(T, op) \
-  extern "C" __global__ void __launch_bounds__(256) op##_##T##_flat(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, int inner, long long rows_per_split, int step, \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_flat(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, int inner, long long rows_per_split, int step, int cluster, \
                                                                        op##_of::Part* shares, unsigned* counters) { \
-    reduce_flat<op##_of, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, shares, counters); \
+    reduce_flat<op##_of, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, cluster, shares, counters); \
   }
 #define EACH(T, op, name, blocks, ...) \
   extern "C" __global__ void __launch_bounds__(256, blocks) op##_##T##_each_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long outer, long long reduce, long long inner) { \

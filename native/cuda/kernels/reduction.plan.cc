@@ -70,10 +70,12 @@ class Reduction {
     if (row_.kind == Row::position && count_ > int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p_.spec.op + " find places among up to 2^31 elements.");
   }
 
-  void plan() {
+  // `counted`: as in launch_row_reduction.
+  void plan(int64_t counted = 0) {
     const int64_t outer = g_.groups * g_.outer;
     if (count_ == 1 && row_.kind != Row::product) return plan_single();
-    if (row_.kind != Row::product && plan_few()) return;
+    if (counted > 0) count_ = counted;
+    else if (row_.kind != Row::product && plan_few()) return;
     if (const int64_t all = outer * g_.reduce * g_.inner; g_.groups > 1 && ((all <= most_pieces && count_ <= most_of_cell) || (all <= few_pieces && count_ <= most_of_few))) {
       const int lanes = count_ >= 32 || (count_ >= 8 && g_.cells() <= most_few) ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
@@ -149,7 +151,7 @@ class Reduction {
   }
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
-    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, row_.kind == Row::values && p_.device.major >= 9, row_.kind == Row::values);
+    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, p_.device.major >= 9, row_.kind == Row::values);
     const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
       p_.launch(kernel("_each" + (split.few ? "_few" : width)), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
@@ -178,7 +180,8 @@ class Reduction {
                         own_counters = counters + static_cast<CUdeviceptr>(first * split.tiles * 4);
       const auto length = static_cast<long long>(reduce), rows = static_cast<long long>(split.rows);
       if (flat)
-        p_.launch(kernel("_flat"), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), own_shares, own_counters);
+        p_.launch(kernel("_flat"), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), static_cast<int>(split.cluster), own_shares, own_counters)
+            .cluster(static_cast<unsigned>(split.cluster));
       else
         p_.launch(kernel(split.shifted ? "_columns_shifted" : "_columns" + width), {split.tiles, split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<long long>(inner), rows, own_shares, own_counters);
     });
@@ -203,6 +206,6 @@ const bool registered = [] {
 
 }  // namespace
 
-void launch_row_reduction(Planner& p, const std::string& op, int64_t rows, int64_t cols) { Reduction(p, op, {rows, cols, 1, 1}).plan(); }
+void launch_row_reduction(Planner& p, const std::string& op, int64_t rows, int64_t cols, int64_t counted) { Reduction(p, op, {rows, cols, 1, 1}).plan(counted); }
 
 }  // namespace opscope::cuda

@@ -1,4 +1,4 @@
-// The reductions of reduction/table.h along rows of some vectors (reduction/rows.h): <op>_rows_<t>_<V>. Lanes of a warp have a row, V vectors of 16 bytes each, from the boundary at or before its start,
+// The reductions of reduction/table.h along rows of some vectors (reduction/rows.h): <op>_rows_<t>_<V>. Lanes of a warp have a row, V vectors of 16 bytes each (6 and 8 of longer rows), from the boundary at or before its start,
 // all on their way together. <op>_spread_<t>: of values, where a result has such a row in each of several groups, a vector of a lane in each. A place is looked for where the largest element is known, by the lanes that hold it.
 #include "common/vec.cuh"
 #include "reduction/operations.cuh"
@@ -100,7 +100,7 @@ __device__ __forceinline__ void reduce_spread(const SpreadRows& a) {
   extern "C" __global__ void __launch_bounds__(256) op##_spread_##T(const __grid_constant__ SpreadRows a) { reduce_spread<op##_of, T>(a); }
 #define ROWS_OF(op, T, V) \
   extern "C" __global__ void __launch_bounds__(256) op##_rows_##T##_##V(const __grid_constant__ ReducedRows a) { reduce_rows<op##_of, T, V>(a); }
-#define EACH_OF(op, T) ROWS_OF(op, T, 1) ROWS_OF(op, T, 2) ROWS_OF(op, T, 3) ROWS_OF(op, T, 4)
+#define EACH_OF(op, T) ROWS_OF(op, T, 1) ROWS_OF(op, T, 2) ROWS_OF(op, T, 3) ROWS_OF(op, T, 4) ROWS_OF(op, T, 6) ROWS_OF(op, T, 8)
 #define EACH(op) EACH_OF(op, f32) EACH_OF(op, f16) EACH_OF(op, bf16)
 #define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; EACH(op) SPREAD_OF(op, f32) SPREAD_OF(op, f16) SPREAD_OF(op, bf16)
 #define POSITION(op, element_of) PLACES(op, element_of); EACH(op)

@@ -189,7 +189,7 @@ void reductions() {
                           (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
         if (const ReducedRowsShape lanes = reduced_rows_shape(132, 16 / bytes, outer, length, clusters); lanes.vectors > 0) {
           const int64_t group = int64_t{1} << lanes.log2, reach = length * bytes % 16 == 0 ? length : length + 16 / bytes - 1;
-          rows_held = rows_held && lanes.vectors <= reduced_vectors && lanes.log2 <= 5 && lanes.vectors * group * 16 / bytes >= reach && lanes.blocks * reduced_threads >= outer * group && (lanes.blocks - 1) * reduced_threads < outer * group;
+          rows_held = rows_held && lanes.vectors <= (lanes.log2 == 5 ? reduced_long_vectors : reduced_vectors) && lanes.log2 <= 5 && lanes.vectors * group * 16 / bytes >= reach && lanes.blocks * reduced_threads >= outer * group && (lanes.blocks - 1) * reduced_threads < outer * group;
         } else {
           rows_held = rows_held && (outer == 1 || length * bytes <= (clusters ? 8 : 4) * 16 || length * bytes > 128 * 16 - 16);
         }
@@ -200,13 +200,13 @@ void reductions() {
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
           columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted) && (column.kind != ColumnSplit::Kind::strip || (aligned && column.splits == 1));
           if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (!column.few ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner && length <= each_few_rows) && aligned;
-          else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
+          else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - column.cluster) < length && column.splits % column.cluster == 0 && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled)
             columns_covered = columns_covered && (column.shifted ? column.width == 16 / bytes && inner % column.width != 0 && column.tile == 31 * column.width && length >= shifted_rows : aligned && column.tile == 32 * column.width);
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
-            flat_whole = flat_whole && inner <= flat_columns && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
+            flat_whole = flat_whole && inner <= (column.cluster > 1 ? long_flat_columns : flat_columns) && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
         }
       }
   expect(rows_held, "lanes of a warp hold rows of several vectors");
@@ -221,13 +221,14 @@ void reductions() {
   expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::strip && column_split(132, 4, 1, 4096, 3000).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
-  expect(column_split(132, 4, 1, 1000, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
+  expect(column_split(132, 4, 1, 1000, 4096, 6, true, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");
   const auto shifts = [](int64_t outer, int64_t reduce, int64_t inner) { return column_split(132, 2, outer, reduce, inner, 6, true, true).shifted; };
   expect(shifts(1, 887, 65'537) && shifts(5, 66, 109'013) && !shifts(1, 887, 65'536) && !shifts(1, 2, 692'644) && !shifts(1, 1731, 167) && !shifts(3000, 9, 301),
          "rows of columns that do not start on 16 bytes are read in vectors, unless they are few or short");
   expect(column_split(132, 2, 1, 17, 65'537).kind == Kind::each && column_split(132, 2, 1, 17, 20'001).kind == Kind::tiled && column_split(132, 2, 1, 40, 65'537).kind == Kind::tiled, "some rows of single columns are met by a thread each where columns are many");
+  expect(column_split(132, 2, 1, 2'763'663, 79, 6, true, true).cluster == 8 && column_split(132, 2, 1, 2'763'663, 79, 6, false, true).kind == Kind::tiled && column_split(132, 4, 1, 1000, 79, 6, true, true).kind == Kind::tiled, "columns of less than a tile of very many rows are met as few are");
   expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }
 

@@ -1,6 +1,5 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner] where inner > 1, as in kernel.cuh.
 //   reduce_each     a thread owns W columns; reduce_each_single: several single ones
-//   reduce_flat     few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares. Where rows do not start on 16 bytes, it owns one column of W fewer, and reads what lies beside them too
 //   reduce_columns_strip    a block owns 128 bytes of columns and all rows
 //   reduce_columns_cluster  the same as reduce_columns by clusters of blocks that join their shares in shared memory
@@ -137,90 +136,6 @@ __device__ __forceinline__ void reduce_each_single(const T* x, Results<R, T> res
 #pragma unroll
   for (int k = 0; k < C; k++)
     if (base + k * 32 < cells) results.put(base + k * 32, part[k]);
-}
-
-// Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.
-template <class R>
-__device__ __forceinline__ typename R::Part join_columns(typename R::Part p, typename R::Part* own, int inner, int active) {
-  const int t = threadIdx.x;
-  if (t < active) own[t] = p;
-  for (int rows = active / inner; rows > 1; rows = (rows + 1) / 2) {
-    __syncthreads();
-    const int half = (rows + 1) / 2;
-    if (t < (rows - half) * inner) own[t] = R::join(own[t], own[t + half * inner]);
-  }
-  __syncthreads();
-  return t < inner ? own[t] : R::start();
-}
-
-// grid: (splits, outer); 256 threads. `step` elements, of whole rows, are met at a time by the first step / W threads, in vectors of W elements: the first one begins up to W - 1 elements before its slice.
-template <class R, class T>
-__device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, long long reduce, int inner, long long rows_per_split, int step, typename R::Part* shares, unsigned* counters) {
-  using Part = typename R::Part;
-  constexpr int W = LANES<T>;
-  using Each = Access<W, T>;
-  __shared__ Part all[256 * W], own[256], second[256];
-  const int t = threadIdx.x, active = 256 / inner * inner, rows_of_step = step / inner;
-  const unsigned splits = gridDim.x;
-  if (splits > 1 && t == 0) fetch_ahead(counters + blockIdx.y);
-  const long long slice = blockIdx.y * reduce * inner;
-  const int before = static_cast<int>(slice % W);
-  // From the vector on in which the slice begins.
-  const T* p = x + (slice - before);
-  const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner + before;
-  Part part[W];
-  unsigned place[W];
-#pragma unroll
-  for (int j = 0; j < W; j++) part[j] = R::start(), place[j] = static_cast<unsigned>(blockIdx.x * rows_per_split + (t * W + j - before + W * inner) / inner - W);
-  const auto see = [&](const typename Each::Word& v, auto inside) {
-    float f[W];
-    Each::widen(v, f);
-#pragma unroll
-    for (int j = 0; j < W; j++) {
-      if (inside(j)) part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
-      place[j] += rows_of_step;
-    }
-  };
-  if (t * W < step) {
-    constexpr int U = 4;
-    long long i = from + t * W;
-    if (t == 0 && before > 0) {
-      see(Each::load(p + i), [&](int j) { return j >= before && i + j < to; });
-      i += step;
-    }
-    // Whole accesses, U of them under way before the first is waited for.
-    for (; i + (U - 1) * step + W <= to; i += U * step) {
-      typename Each::Word v[U];
-#pragma unroll
-      for (int u = 0; u < U; u++) v[u] = Each::load(p + i + u * step);
-#pragma unroll
-      for (int u = 0; u < U; u++) see(v[u], [](int) { return true; });
-    }
-    for (; i < to; i += step) see(Each::load(p + i), [&](int j) { return i + j < to; });
-  }
-#pragma unroll
-  for (int j = 0; j < W; j++) all[t * W + j] = part[j];
-  __syncthreads();
-  Part total = R::start();
-  // Those of column t % inner, which lie `before` places on, and behind the last place at the first.
-  if (t < active)
-    for (int e = t + before; e < step + before; e += active) total = R::join(total, all[e < step ? e : e - step]);
-  total = join_columns<R>(total, own, inner, active);
-  const long long cell = static_cast<long long>(blockIdx.y) * inner + t;
-  if (splits == 1) {
-    if (t < inner) results.put(cell, total);
-    return;
-  }
-  Part* of_cell = shares + static_cast<long long>(blockIdx.y) * splits * inner;
-  if (t < inner) of_cell[blockIdx.x * inner + t] = total;
-  if (!last_to_arrive(counters + blockIdx.y, splits)) return;
-  total = R::start();
-  if (t < active) {
-#pragma unroll 16
-    for (int e = t; e < static_cast<int>(splits) * inner; e += active) total = R::join(total, __ldcg(of_cell + e));
-  }
-  total = join_columns<R>(total, second, inner, active);
-  if (t < inner) results.put(cell, total);
 }
 
 // Where a block has column c of its tile of 32 columns of W elements in shared memory: neighbours lie in different banks, both where threads have W columns each and where they have one.

@@ -28,6 +28,8 @@ struct ReducedRowsShape {
 // argmax f32 199303x34 17.6 and 15.7).
 constexpr int reduced_vectors = 4;
 constexpr int64_t reduced_least = 5, reduced_least_placed = 9, reduced_most = 32 * reduced_vectors, reduced_threads = 256;
+// Vectors of a lane of longer rows, at most.
+constexpr int reduced_long_vectors = 8;
 
 // Lanes of a result where each has a vector of every group, or -1: others take the case. Each thread has eight vectors on their way, so a quarter of those that fit are enough.
 inline int spread_rows_log2(int sm_count, int64_t lanes, int64_t rows, int64_t cols, int64_t groups) {
@@ -44,7 +46,13 @@ inline ReducedRowsShape reduced_rows_shape(int sm_count, int64_t lanes, int64_t 
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   // A row that starts off a boundary can touch one vector more.
   const int64_t vectors = cols % lanes == 0 ? cols / lanes : over(cols + lanes - 1, lanes);
-  if (rows < 2 || vectors < (placed ? reduced_least_placed : reduced_least) || vectors > reduced_most) return {};
+  if (rows < 2 || vectors < (placed ? reduced_least_placed : reduced_least)) return {};
+  if (vectors > reduced_most) {
+    // Many rows: a warp for each, instead of a block; places of 16 bits take too long (H200: argmax f16 100000x2040 122 us, so 150).
+    constexpr int64_t many_rows = 32;
+    if (vectors > 32 * reduced_long_vectors || rows < int64_t{sm_count} * many_rows || (placed && lanes > 4)) return {};
+    return {vectors <= 32 * 6 ? 6 : reduced_long_vectors, 5, over(rows * 32, reduced_threads)};
+  }
   int log2 = 2;
   while ((reduced_vectors << log2) < vectors) log2++;
   // Few rows: more lanes of each.

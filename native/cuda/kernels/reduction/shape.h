@@ -66,7 +66,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
 }
 
 // Few columns.
-constexpr int64_t flat_columns = 64;
+constexpr int64_t flat_columns = 64, long_flat_columns = 128;
 
 // Columns of [outer, reduce, inner], `width` elements of an access.
 //   each    a thread has `width` columns, or where rows are `few` `each_columns` single ones, and meets all rows; `tiles` threads
@@ -80,6 +80,7 @@ struct ColumnSplit {
   int64_t width, tile, tiles, rows, splits, step = 0;
   bool shifted = false;
   bool few = false;  // each: `each_columns` single elements of a thread
+  int64_t cluster = 1;  // flat: blocks that join their shares before they write them; splits are a multiple of it
 };
 
 // Columns of one thread where they are single elements of up to so many rows (H200: two rows of 692,643 bf16 11.2 to 7.5 us, five of 1,000,001 f32 13.9 to 11.2; eight of
@@ -106,14 +107,24 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     const bool few = !aligned && reduce <= each_few_rows;
     return {ColumnSplit::Kind::each, wide, wide, few ? up(threads, each_columns) : threads, reduce, 1, 0, false, few};
   }
-  if (inner <= flat_columns) {
+  // Columns of 16 bits that would leave half of a tile of vectors empty, or that tiles would read one by one (H200: sum bf16 2763663x79 195 to 120 us, mean f16 300000x77 33.4 to 23.9, max f16 400000x128 42.2 to 37.9, argmax bf16
+  // 1000000x79 122 to 97; sum f32 100003x150 26.5 to 34.4, argmax f32 100003x129 30.3 to 47.3).
+  constexpr int64_t long_flat_bytes = 16 << 20;
+  const bool long_flat = clusters && lanes == 8 && inner <= long_flat_columns && reduce * inner * element_bytes >= long_flat_bytes;
+  if (inner <= flat_columns || long_flat) {
     // Threads of a block such that a step is of whole rows.
     const int64_t period = inner / std::gcd(inner, lanes), active = 256 / period * period, step = active * lanes, rows_of_step = step / inner;
     const int64_t steps = up(reduce, rows_of_step), wanted = up(int64_t{sm_count} * 4, outer);
-    // 256 threads add up the shares of all columns, so many columns have fewer, unless each is of many rows.
-    const int64_t shares = std::max(32 * (256 / inner), steps / 64);
-    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), shares}), 1, 1024));
-    return {ColumnSplit::Kind::flat, lanes, inner, 1, each * rows_of_step, up(steps, each), step};
+    if (const int64_t size = most_of_cluster, together = std::min(up(int64_t{sm_count} * 4, outer), steps / 4) / size * size; clusters && size > 1 && together >= size * 2) {
+      const int64_t each = up(steps, together);
+      return {ColumnSplit::Kind::flat, lanes, inner, 1, each * rows_of_step, up(up(steps, each), size) * size, step, false, false, size};
+    }
+    if (inner <= flat_columns) {
+      // 256 threads add up the shares of all columns, so many columns have fewer, unless each is of many rows.
+      const int64_t shares = std::max(32 * (256 / inner), steps / 64);
+      const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), shares}), 1, 1024));
+      return {ColumnSplit::Kind::flat, lanes, inner, 1, each * rows_of_step, up(steps, each), step};
+    }
   }
   const int64_t tile = shifted ? narrower : 32 * wide, tiles = up(inner, tile);
   // A block for each multiprocessor, or nearly, none of which waits for shares of others (H200: argmax f32 4096x4096 24.0 to 21.2 us, bf16 1030x8192 12.8 to 11.5; two rounds of them of 16 bits, bf16 3000x16384 33.0 to 32.1;
@@ -124,7 +135,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   // Two blocks on a multiprocessor, or nearly one, each with at least eight rows for each of its eight groups (bf16 4096x4096 on an H200: 12.6 us, by 48 shares and a
   // counter 14.8).
   for (const int64_t size : {8, 4})
-    if (clusters && aligned && tiles * outer * size <= sm_count * 2 && tiles * outer * size * 10 >= sm_count * 9 && reduce >= size * 64) {
+    if (clusters && shifts && aligned && tiles * outer * size <= sm_count * 2 && tiles * outer * size * 10 >= sm_count * 9 && reduce >= size * 64) {
       const int64_t rows = up(reduce, size);
       if (up(reduce, rows) == size) return {ColumnSplit::Kind::cluster, lanes, tile, tiles, rows, size};
     }
