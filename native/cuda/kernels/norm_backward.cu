@@ -1,5 +1,5 @@
 // Gradients of layer_norm and rms_norm of rows that are neither short nor longer than the registers of a block hold sums for (rows/shape.h):
-// norm_backward_<layer|rms>_<t>_<V>, and .._ragged_<V>, V up to 2, where rows do not start on 16 bytes. A block has one or several groups of threads, each with a row of its own at a time; V vectors of a row for
+// norm_backward_<layer|rms>_<t>_<V>, and .._ragged_<V> where rows do not start on 16 bytes: V of 3 and 4 of a warp for each row. A block has one or several groups of threads, each with a row of its own at a time; V vectors of a row for
 // each thread, which fetches its own part of the rows to come while it works, and keeps what its columns add up to. Each tensor is read once. The groups of a
 // block join their sums in shared memory, and norm_columns_join (row_sums.cu) joins those of all blocks, in a fixed order, so results repeat bit for bit.
 // norm_backward_<layer|rms>_<t>_small: tensors of up to `norm_small` elements, by one block and one launch.
@@ -257,7 +257,7 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
     norm_backward_small<CENTERED>(grad, x, weight, mean, rstd, out, weight_out, bias_out, tokens, dim, group);                                                                          \
   }
 #define NORM_ROWS(T, name, CENTERED, kind, RAGGED) NORM(T, name, CENTERED, kind, RAGGED, 1) NORM(T, name, CENTERED, kind, RAGGED, 2)
-#define NORM_OF(T, name, CENTERED) NORM_SMALL(T, name, CENTERED) NORM_ROWS(T, name, CENTERED, , false) NORM(T, name, CENTERED, , false, 4) NORM_ROWS(T, name, CENTERED, ragged_, true)
+#define NORM_OF(T, name, CENTERED) NORM_SMALL(T, name, CENTERED) NORM_ROWS(T, name, CENTERED, , false) NORM(T, name, CENTERED, , false, 4) NORM_ROWS(T, name, CENTERED, ragged_, true) NORM(T, name, CENTERED, ragged_, true, 3) NORM(T, name, CENTERED, ragged_, true, 4)
 #define NORMS(T) NORM_OF(T, layer, true) NORM_OF(T, rms, false)
 NORMS(f32)
 NORMS(f16)

@@ -105,7 +105,7 @@ void plan_norm_backward(Planner& p, bool centered) {
   };
   const std::string form = (centered ? "layer_" : "rms_") + p.dtype(), kernel = "norm_backward_" + form + "_";
   const bool aligned = dim % lanes_of(p.spec.dtype) == 0;
-  const NormBackwardShape s = norm_backward_shape(p.device.sm_count, p.device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), tokens, dim);
+  const NormBackwardShape s = norm_backward_shape(p.device.sm_count, p.device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), tokens, dim, centered);
   switch (s.kind) {
     case NormBackward::small:
       p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens), static_cast<int>(dim), s.group);

@@ -48,7 +48,7 @@ struct NormBackwardShape {
   int64_t splits = 1;  // apart: of the tokens
 };
 
-inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim) {
+inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim, bool centered = true) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes, bytes = tokens * dim * element_bytes;
   NormBackwardShape s = {NormBackward::small};
@@ -60,7 +60,7 @@ inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, 
   s.long_rows = norm_long_shape(sm_count, tokens, dim);
   s.kind = NormBackward::long_rows;
   if (s.long_rows.blocks > 0) return s;
-  s.once = norm_shape(sm_count, most_shared, lanes, tokens, dim);
+  s.once = norm_shape(sm_count, most_shared, lanes, tokens, dim, centered);
   // Between these sizes one launch takes less than two (bf16 512x512 in graphs on an H200: 5.8 us, by one pass 7.2).
   const bool once = s.once.vectors > 0 && (dim % lanes == 0 ? bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22 : tokens * dim > norm_few_most);
   s.few = norm_few_shape(sm_count, tokens, dim);

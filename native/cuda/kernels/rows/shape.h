@@ -177,15 +177,19 @@ struct NormShape {
   int64_t blocks = 0, shared = 0;
 };
 
-// `lanes`: elements of 16 bytes.
-inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim) {
+// `lanes`: elements of 16 bytes. `centered`: layer_norm, which has sums for a bias too.
+inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim, bool centered = true) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   // A row that starts off a boundary of 16 bytes can touch one vector more.
   const int64_t vectors = dim % lanes == 0 ? dim / lanes : over(dim + lanes - 1, lanes);
   // With four vectors of a thread, the ragged kernel runs out of registers (bf16 700x9001 on an H100: 54 us, by three launches 41).
   if (vectors < 32 || vectors > (dim % lanes == 0 ? 4 : 2) * norm_threads || tokens < 1) return {};
   // Two vectors of a thread: half as many threads wait for each other (bf16 4096x4096 on an H200: 40 us, one vector 47).
-  const int each = vectors <= 32 ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
+  // Rows off a boundary by one warp each, where two would join their sums in shared memory, as far as it has registers for them (H200: rms_norm_backward bf16 129990x523 332 to 139 us, f32 94287x257 193 to 107, 5000x385 22.8 to
+  // 16.8; layer_norm_backward bf16 60001x523 162 to 100, 2305x521 16.4 to 18.2, f16 20000x1001 82.2 to 88.3).
+  constexpr int64_t many_each = 64;
+  const bool by_warp = dim % lanes != 0 && vectors > 64 && vectors <= (lanes > 4 && centered ? 96 : 128) && (lanes == 4 || tokens >= sm_count * many_each);
+  const int each = by_warp ? (vectors <= 96 ? 3 : 4) : vectors <= 32 ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
   const int64_t threads = over(over(vectors, each), 32) * 32;
   const auto shared = [&](int64_t groups) { return norm_scratch_bytes + groups * norm_stages * 2 * each * threads * 16; };
   // What a block adds up is written once for all of its groups. Few rows: fewer groups, for more blocks (bf16 128x1024: 5.5 us by 32 blocks of four, 6.8 by 16 of eight).

@@ -46,14 +46,14 @@ void norm_shapes() {
       for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
         const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
         if (s.vectors == 0) {
-          short_ones = short_ones && (dim / lanes < 32 || (dim % lanes == 0 ? dim / lanes > 2048 : dim / lanes < 192 || dim / lanes >= 1023));
+          short_ones = short_ones && (dim / lanes < 32 || (dim % lanes == 0 ? dim / lanes > 2048 : (dim / lanes >= 64 && dim / lanes < 192 && (lanes == 8 || dim / lanes >= 127)) || dim / lanes >= 1023));
           continue;
         }
         held = held && (dim % lanes == 0 || s.groups == 1 || s.threads == 32) && s.threads % 32 == 0 && s.groups >= 1 && s.groups <= 8 && s.threads * s.groups <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && (s.blocks - 1) * s.groups < tokens && (s.blocks * s.groups >= tokens || s.blocks * s.groups * dim % lanes == 0) && (dim % lanes == 0 || s.threads * s.vectors * lanes >= dim + lanes - 1) &&
                s.shared <= 232'448 && (s.groups == 1 || int64_t{s.groups} * 2 * dim * 4 <= s.shared - norm_scratch_bytes);
       }
   expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
-  expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors, and of others of 192 to 1022, read each tensor once");
+  expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors, and of others of 32 to 63 (f32: 127) and 192 to 1022, read each tensor once");
   expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
   expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
          "a block has several short rows of the gradients of a norm at a time, where there are many");
