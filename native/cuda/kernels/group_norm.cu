@@ -1,5 +1,5 @@
 // group_norm of groups that a block, or a cluster of blocks, keeps in registers, so that x is read once (group_norm/shape.h): group_norm_<t>_<V>, V vectors of
-// each thread; _ragged: of groups that do not start on 16 bytes; _cluster; _three: three blocks of a multiprocessor. Other groups are row operations (rows.cu). Statistics are joined in a fixed order.
+// each thread; _ragged: of groups that do not start on 16 bytes; _cluster; _three: three blocks of a multiprocessor. Many shorter groups are those of group_norm_short.cu, others row operations (rows.cu). Statistics are joined in a fixed order.
 #include "group_norm.h"
 #include "rows/stats.cuh"
 

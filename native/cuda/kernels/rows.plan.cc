@@ -39,9 +39,15 @@ void plan_group_norm(Planner& p) {
   if (launch_few_rows(p, all, cols, few_of(p, cols), groups, channels, plane)) return;
   const bool clusters = p.device.major >= 9;
   GroupNormArguments g = {p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(cols), static_cast<int>(plane), static_cast<int>(channels), static_cast<int>(groups), 0, 1, 0, 0, all, 0, 0, static_cast<float>(p.scalar(0))};
+  const Division by_plane = division_by(plane);
+  g.factor = by_plane.factor, g.shift = by_plane.shift;
+  if (const ShortGroupShape s = short_group_shape(p.device.sm_count, lanes, all, channels, plane); s.vectors > 0) {
+    g.parts = s.log2;
+    p.launch(p.kernel_in("group_norm_short", "group_norm_short_" + p.dtype() + "_" + std::to_string(s.vectors) + (plane % lanes == 0 ? "_whole" : "")), {s.blocks}, group_short_threads, 0, g);
+    return;
+  }
   const auto launch = [&](const char* module, const std::string& kernel, int64_t blocks, unsigned threads, int64_t part, int parts, int64_t shared) {
-    const Division by_plane = division_by(plane);
-    g.factor = by_plane.factor, g.shift = by_plane.shift, g.part = static_cast<int>(part), g.parts = parts;
+    g.part = static_cast<int>(part), g.parts = parts;
     p.launch(p.kernel_in(module, kernel, static_cast<unsigned>(shared)), {blocks}, threads, static_cast<unsigned>(shared), g).cluster(static_cast<unsigned>(parts));
   };
   if (const LongGroupShape s = clusters ? long_group_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, all, channels, plane) : LongGroupShape{}; s.part > 0) {

@@ -23,6 +23,23 @@ constexpr unsigned group_three_threads = 416;
 // Groups of fewer vectors take a warp or less (rows/shape.h).
 constexpr int64_t group_least = 129;
 
+// Many short groups (group_norm_short.cu).
+struct ShortGroupShape {
+  int vectors = 0;  // of a lane; 0: others take the case
+  int log2 = 0;     // 1 << log2 lanes of a group
+  int64_t blocks = 0;
+};
+
+inline ShortGroupShape short_group_shape(int sm_count, int64_t lanes, int64_t groups, int64_t channels, int64_t plane) {
+  constexpr int64_t limit = int64_t{1} << 31;
+  const int64_t cols = channels * plane, vectors = cols / lanes;
+  if (cols % lanes != 0 || vectors < 2 || vectors >= group_least || plane < lanes || groups >= limit || groups * vectors < int64_t{sm_count} * 16) return {};
+  const int64_t each = vectors <= 16 ? 2 : 4;
+  int log2 = 0;
+  while (each << log2 < vectors) log2++;
+  return {static_cast<int>(each), log2, ((groups << log2) + group_short_threads - 1) / group_short_threads};
+}
+
 // `lanes`: elements of 16 bytes; `channels` and `plane`: of a group.
 inline GroupShape group_shape(int sm_count, int64_t lanes, int64_t groups, int64_t channels, int64_t plane, bool clusters) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
