@@ -1,6 +1,6 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _few, _few_8, _few_32: a thread,
 // eight or a warp, with places of 32 bits; _adaptive: a thread for outputs of adaptive windows below each other; _four: a thread for four outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than
-// 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory.
+// 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory; _adaptive_tile: of adaptive ones.
 #include "pooling/tile.cuh"
 
 namespace {
@@ -59,7 +59,7 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   }
 #pragma unroll
   for (int offset = GROUP / 2; offset > 0; offset /= 2) total = of_two<MAX>(total, __shfl_xor_sync(0xffffffffu, total, offset));
-  if (i < outputs && lane == 0) out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
+  if (i < outputs && lane == 0) out[i] = from_float<T>(MAX ? total : total / (s.counted > 0 ? s.counted : static_cast<float>(down.counted * across.counted)));
 }
 
 // Adaptive windows of many outputs: a thread has `pool_rows` of them below each other. Where the window of the next one begins is found by additions.
@@ -143,10 +143,9 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
       for (int u = 0; u < V; u++) total[u] = of_two<MAX>(total[u], v[u]);
     }
   }
-  const float counted = static_cast<float>(down * across);
 #pragma unroll
   for (int u = 0; u < V; u++)
-    if (first + u * pool_threads < outputs) out[first + u * pool_threads] = from_float<T>(MAX ? total[u] : total[u] / counted);
+    if (first + u * pool_threads < outputs) out[first + u * pool_threads] = from_float<T>(MAX ? total[u] : total[u] / s.counted);
 }
 
 }  // namespace
@@ -161,12 +160,14 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 0>(x, out, s); }     \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_2(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 2>(x, out, s); }   \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }
+#define ADAPTIVE_TILE(T, kind, MAX) \
+  extern "C" __global__ void __launch_bounds__(128) pool_##kind##_##T##_adaptive_tile(const T* x, T* out, const __grid_constant__ AdaptiveTile s) { pool_adaptive_tile<MAX>(x, out, s); }
 #define TILE(T, kind, MAX, KD, K, SD, S) \
   extern "C" __global__ void __launch_bounds__(128) pool_##kind##_##T##_tile_##KD##_##K##_##S(const T* x, T* out, const PoolTile s) { pool_tile<MAX, KD, K, SD, S>(x, out, s); }
 #define SIGNALS(T, kind, MAX, K, S) TILE(T, kind, MAX, 1, K, 1, S)
 #define IMAGES(T, kind, MAX, K, S) TILE(T, kind, MAX, K, K, S, S)
 #define POOLS(T, kind, MAX)                                                                                                                                          \
-  POOL(T, kind, MAX)                                                                                                                                                 \
+  POOL(T, kind, MAX) ADAPTIVE_TILE(T, kind, MAX)                                                                                                                               \
   SIGNALS(T, kind, MAX, 2, 1) SIGNALS(T, kind, MAX, 2, 2) SIGNALS(T, kind, MAX, 3, 1) SIGNALS(T, kind, MAX, 3, 2) SIGNALS(T, kind, MAX, 3, 3) SIGNALS(T, kind, MAX, 5, 1) SIGNALS(T, kind, MAX, 5, 2) SIGNALS(T, kind, MAX, 5, 5) \
   SIGNALS(T, kind, MAX, 7, 1) SIGNALS(T, kind, MAX, 7, 2) SIGNALS(T, kind, MAX, 7, 7)                                                                                  \
   IMAGES(T, kind, MAX, 2, 1) IMAGES(T, kind, MAX, 2, 2) IMAGES(T, kind, MAX, 3, 1) IMAGES(T, kind, MAX, 3, 2) IMAGES(T, kind, MAX, 3, 3) IMAGES(T, kind, MAX, 5, 1) IMAGES(T, kind, MAX, 5, 2) IMAGES(T, kind, MAX, 5, 5) \

@@ -35,7 +35,7 @@ __device__ __forceinline__ void together(const FewWindows& s) {
   float total = v[0][0];
 #pragma unroll
   for (int k = 1; k < DOWN * ACROSS; k++) total = of_two<MAX>(total, v[k / ACROSS][k % ACROSS]);
-  reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : total * (1.0f / (DOWN * ACROSS)));
+  reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : __fdividef(total, s.counted));
 }
 
 // Of an axis.
@@ -46,7 +46,7 @@ template <bool ADAPTIVE>
 __device__ __forceinline__ Reach reach_of(int o, int input, int output, int kernel, int stride, int padding, Divide by_output) {
   if (ADAPTIVE) return {divided(o * input, by_output), divided((o + 1) * input + output - 1, by_output)};
   const int first = o * stride - padding;
-  return {first, min(first + kernel, input)};
+  return {max(first, 0), min(first + kernel, input)};
 }
 
 template <bool MAX, bool ADAPTIVE, bool BLOCK, class T>
@@ -55,8 +55,8 @@ __device__ __forceinline__ void shared(const FewWindows& s) {
   const int lane = BLOCK ? static_cast<int>(threadIdx.x) : thread & ((1 << s.log2) - 1), step = BLOCK ? static_cast<int>(blockDim.x) : 1 << s.log2;
   // Threads beyond the outputs stay for the others of their warp.
   const Output o = output_of(min(own, s.outputs - 1), s);
-  const Reach down = reach_of<ADAPTIVE>(o.down, s.height, s.out_height, s.down, s.stride_down, s.padding_down, s.by_out_height);
-  const Reach across = reach_of<ADAPTIVE>(o.across, s.width, s.out_width, s.across, s.stride, s.padding, s.by_out_width);
+  const Reach down = reach_of<ADAPTIVE>(o.down, s.height, s.out_height, s.kernel_down, s.stride_down, s.padding_down, s.by_out_height);
+  const Reach across = reach_of<ADAPTIVE>(o.across, s.width, s.out_width, s.kernel, s.stride, s.padding, s.by_out_width);
   const T* x = reinterpret_cast<const T*>(s.x) + o.plane * s.height * s.width;
   const int count = s.down * s.across;
   float total = MAX ? -INFINITY : 0.0f;
@@ -66,8 +66,8 @@ __device__ __forceinline__ void shared(const FewWindows& s) {
 #pragma unroll
     for (int e = 0; e < few_window; e++) {
       const int k = from + e * step, r = divided(k, s.by_across), row = down.first + r, column = across.first + (k - r * s.across);
-      // Places before the input are negative. A place behind the window is behind its last row.
-      v[e] = static_cast<unsigned>(row) < static_cast<unsigned>(down.end) && static_cast<unsigned>(column) < static_cast<unsigned>(across.end) ? to_float(x[row * s.width + column]) : MAX ? -INFINITY : 0.0f;
+      // A place behind the window is behind its last row.
+      v[e] = row < down.end && column < across.end ? to_float(x[row * s.width + column]) : MAX ? -INFINITY : 0.0f;
     }
 #pragma unroll
     for (int e = 0; e < few_window; e++) total = of_two<MAX>(total, v[e]);
@@ -80,8 +80,8 @@ __device__ __forceinline__ void shared(const FewWindows& s) {
     for (int k = 4; k >= 0; k--)
       if (k < s.log2) total = of_two<MAX>(total, __shfl_xor_sync(0xffffffffu, total, 1 << k));
   }
-  const int counted = ADAPTIVE ? (down.end - down.first) * (across.end - across.first) : count;
-  if (lane == 0 && own < s.outputs) reinterpret_cast<T*>(s.out)[own] = from_float<T>(MAX ? total : __fdividef(total, static_cast<float>(counted)));
+  const float counted = ADAPTIVE ? static_cast<float>((down.end - down.first) * (across.end - across.first)) : s.counted;
+  if (lane == 0 && own < s.outputs) reinterpret_cast<T*>(s.out)[own] = from_float<T>(MAX ? total : __fdividef(total, counted));
 }
 
 }  // namespace

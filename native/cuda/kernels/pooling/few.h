@@ -7,13 +7,14 @@
 
 namespace opscope::cuda {
 
-// The same for host and device. Windows are `down` by `across` at most, what of them lies outside the input or, of adaptive ones, behind their end, counts for nothing.
+// The same for host and device. A window has `down` by `across` elements of the input at most; what lies behind its end counts for nothing.
 struct FewWindows {
   unsigned long long x, out;  // addresses
   int outputs, log2;          // 1 << log2 lanes of an output
   int height, width, out_height, out_width;
-  int down, stride_down, padding_down, across, stride, padding;
+  int down, kernel_down, stride_down, padding_down, across, kernel, stride, padding;
   Divide by_out_width, by_out_height, by_across;
+  float counted;  // what a mean is over; 0: as many as an adaptive window has
 };
 
 // Elements of a window that a lane has on their way at a time; threads up to which a call is a wait for memory and for instructions; outputs of small windows, which a thread reads at once; threads of a block at most.

@@ -23,8 +23,8 @@ __device__ __forceinline__ void fetch_tile(uint4* to, const uint4* from, int vec
 }
 
 // A block has a tile of whole planes, of rows of a plane, or of a part of the only row (pooling/shape.h): one piece of memory, whatever its alignment, and so
-// are its outputs.
-template <class T>
+// are its outputs. ADAPTIVE: windows divide the plane, so that neighbours share a row or a column at most.
+template <class T, bool ADAPTIVE = false>
 struct PlaneTile {
   static constexpr int L = LANES<T>;
   const PoolTile& s;
@@ -42,10 +42,10 @@ struct PlaneTile {
     plane = static_cast<long long>(block / static_cast<unsigned>(s.bands)) * s.together;
     planes = static_cast<int>(min(static_cast<long long>(s.together), s.planes - plane));
     row = band * s.rows, rows = min(s.rows, s.out_height - row), col = split * s.cols, cols = min(s.cols, s.out_width - col);
-    top = planes > 1 ? 0 : max(0, row * s.stride_down - s.padding_down);
-    bottom = planes > 1 ? s.height : min(s.height, (row + rows - 1) * s.stride_down - s.padding_down + s.kernel_down);
-    left = s.splits == 1 ? 0 : max(0, col * s.stride - s.padding);
-    const int right = s.splits == 1 ? s.width : min(s.width, (col + cols - 1) * s.stride - s.padding + s.kernel), lines = planes > 1 ? planes * s.height : bottom - top;
+    top = planes > 1 ? 0 : first_of<unsigned>(row, s.height, s.out_height, s.stride_down, s.padding_down);
+    bottom = planes > 1 ? s.height : end_of<unsigned>(row + rows, s.height, s.out_height, s.stride_down, s.padding_down, s.kernel_down);
+    left = s.splits == 1 ? 0 : first_of<unsigned long long>(col, s.width, s.out_width, s.stride, s.padding);
+    const int right = s.splits == 1 ? s.width : end_of<unsigned long long>(col + cols, s.width, s.out_width, s.stride, s.padding, s.kernel), lines = planes > 1 ? planes * s.height : bottom - top;
     const long long first = (plane * s.height + top) * s.width + left;
     shift = static_cast<int>(first & (L - 1));
     fetch_tile(shared + 1, reinterpret_cast<const uint4*>(x + (first - shift)), (shift + (lines - 1) * s.width + right - left + L - 1) / L);
@@ -53,6 +53,16 @@ struct PlaneTile {
     out_shift = static_cast<int>(out_first & (L - 1));
     count = planes > 1 ? planes * s.out_height * s.out_width : (rows - 1) * s.out_width + cols;
     to = tile + s.out_at + out_shift;
+  }
+
+  // Where the window of output `o` of an axis begins in the input, and where the window before that one ends. I: what holds the product of both extents.
+  template <class I>
+  static __device__ __forceinline__ int first_of(int o, int input, int output, int stride, int padding) {
+    return ADAPTIVE ? static_cast<int>(static_cast<I>(o) * static_cast<I>(input) / static_cast<I>(output)) : max(0, o * stride - padding);
+  }
+  template <class I>
+  static __device__ __forceinline__ int end_of(int o, int input, int output, int stride, int padding, int kernel) {
+    return ADAPTIVE ? static_cast<int>((static_cast<I>(o) * static_cast<I>(input) + static_cast<I>(output - 1)) / static_cast<I>(output)) : min(input, (o - 1) * stride - padding + kernel);
   }
 
   // f(plane of the tile, first of `end` rows of outputs, column, column of the input where its windows begin, element of the tile where row 0 of the plane would) for each

@@ -52,14 +52,59 @@ inline bool pool_adaptive(int64_t planes, int64_t height, int64_t width, int64_t
   return planes * ((out_height + pool_rows - 1) / pool_rows) * out_width >= least_threads && height * width <= out_height * out_width * most_of_window && height <= out_height * most_rows;
 }
 
+// Whether adaptive windows are spread over tiles (pool_adaptive_tile): small ones of many outputs (H200: bf16 300x9x33x65 to 3x65, eleven rows of a window, 13.7 to 19.2 us; 4x16x2049x3 to 700x3, 2^17 outputs, 6.8 to 8.6).
+inline bool adaptive_tiles(int64_t outputs, int64_t height, int64_t width, int64_t out_height, int64_t out_width) {
+  constexpr int64_t least_outputs = int64_t{1} << 18, most_of_window = 16, most_rows = 4;
+  return outputs >= least_outputs && (height + 1) * (out_height + 1) < int64_t{1} << 31 && height * width <= out_height * out_width * most_of_window && height <= out_height * most_rows;
+}
+
+// The tile has planes and extents of both sides. blocks 0: rows do not fit, or few do (H200: f32 9x12x700x900 to 300x410 by three rows of outputs 152 to 202 us, bf16 3x8x1081x1921 to 540x960 142 to 164).
+inline PoolTiling adaptive_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t lanes = 16 / size, plane = int64_t{t.height} * t.width, out_plane = int64_t{t.out_height} * t.out_width, room = tile_bytes / size;
+  t.together = t.bands = t.splits = 1;
+  t.rows = t.out_height;
+  t.cols = t.out_width;
+  int64_t elements = plane;
+  if (std::max(plane, out_plane) * 2 <= room) {
+    t.together = static_cast<int>(std::min<int64_t>(t.planes, room / std::max(plane, out_plane)));
+    elements = t.together * plane;
+  } else if (t.height > 1 || t.out_height > 1) {
+    // Rows of outputs whose windows, which begin or end in a row that they share, fit, and which fit themselves.
+    constexpr int64_t least_rows = 4;
+    const int64_t rows = std::min<int64_t>((room / t.width - 2) * t.out_height / t.height, room / t.out_width);
+    if (rows < std::min<int64_t>(t.out_height, least_rows)) return {};
+    t.bands = static_cast<int>(over(t.out_height, rows));
+    t.rows = static_cast<int>(over(t.out_height, t.bands));
+    t.bands = static_cast<int>(over(t.out_height, t.rows));
+    elements = std::min<int64_t>(t.height, over(int64_t{t.rows} * t.height, t.out_height) + 1) * t.width;
+  } else {
+    const int64_t cols = std::min<int64_t>((room - 2) * t.out_width / t.width, room);
+    if (cols < 1) return {};
+    t.splits = static_cast<int>(over(t.out_width, cols));
+    t.cols = static_cast<int>(over(t.out_width, t.splits));
+    t.splits = static_cast<int>(over(t.out_width, t.cols));
+    elements = std::min<int64_t>(t.width, over(int64_t{t.cols} * t.width, t.out_width) + 1);
+  }
+  // Places across have 31 bits.
+  if ((int64_t{t.cols} + 1) * t.width + 2 * int64_t{t.out_width} >= int64_t{1} << 31) return {};
+  const int64_t columns = std::max<int64_t>(1, pool_tile_threads / (int64_t{t.together} * t.cols));
+  t.chunk = static_cast<int>(over(t.rows, columns));
+  t.out_at = static_cast<int>((over(elements, lanes) + 2) * lanes);
+  const int64_t outputs = int64_t{t.together} * t.rows * t.cols;
+  return {t, over(t.planes, t.together) * t.bands * t.splits, (t.out_at + lanes + over(outputs + lanes, lanes) * lanes) * size};
+}
+
 // `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`, and has up to `most_bytes` where the rows of a window need as many.
 inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes, int64_t most_bytes = most_of_pool_tile) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / size, plane = int64_t{t.height} * t.width, out_plane = int64_t{t.out_height} * t.out_width;
   int64_t room = tile_bytes / size;
-  while (t.height > 1 && int64_t{t.kernel_down} * t.width > room && room * size < most_bytes) room *= 2;
+  // Rows of a window that lie in the plane.
+  const int64_t least = std::min<int64_t>(t.kernel_down, t.height) * t.width;
+  while (t.height > 1 && least > room && room * size < most_bytes) room *= 2;
   // Rows that do not fit.
-  if (t.height > 1 && int64_t{t.kernel_down} * t.width > room) return {};
+  if (t.height > 1 && least > room) return {};
   t.together = t.bands = t.splits = 1;
   t.rows = t.out_height;
   t.cols = t.out_width;
@@ -137,7 +182,7 @@ inline PoolTiling pool_tiling(int64_t size, const PoolTile& t, int64_t most_shar
   if (pool_tile_kernel(t).empty()) return {};
   const int64_t usual = pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1);
   PoolTiling tiling = plane_tiling(size, t, usual);
-  if (tiling.blocks == 0 && usual == most_of_pool_tile && int64_t{t.kernel_down} * t.width * size <= most_wide_rows && (t.kernel > 2 || size == 2)) {
+  if (tiling.blocks == 0 && usual == most_of_pool_tile && std::min<int64_t>(t.kernel_down, t.height) * t.width * size <= most_wide_rows && (t.kernel > 2 || size == 2)) {
     tiling = plane_tiling(size, t, usual, most_of_wide_tile);
     if (tiling.shared > most_shared) return {};
   }

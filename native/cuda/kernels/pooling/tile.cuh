@@ -48,7 +48,7 @@ __device__ __forceinline__ void pool_tile(const T* __restrict__ x, T* __restrict
   const Value pad = P::of(from_float<T>(MAX ? -INFINITY : 0.0f));
   extern __shared__ uint4 vectors_at[];
   const PlaneTile<T> t(x, s, vectors_at);
-  const float share = 1.0f / static_cast<float>(KD * K);
+  const float share = MAX ? 1.0f : 1.0f / s.counted;
   // Elements j of a row of a window may lie in the padding, which is half a window at most.
   const auto across = [&](int at, int x0) {
     Value v[K];
@@ -102,6 +102,49 @@ __device__ __forceinline__ void pool_tile(const T* __restrict__ x, T* __restrict
         for (int r = 0; r < kept; r++) h[r] = h[r + SD];
       }
     });
+  }
+  t.store(out);
+}
+
+// Adaptive windows: a thread walks down a column of them. Where the next row of windows begins is found by additions.
+template <bool MAX, class T>
+__device__ __forceinline__ void pool_adaptive_tile(const T* __restrict__ x, T* __restrict__ out, const AdaptiveTile& a) {
+  using P = Pooled<MAX, T>;
+  using Value = typename P::Value;
+  const PoolTile& s = a.tile;
+  const Value pad = P::of(from_float<T>(MAX ? -INFINITY : 0.0f));
+  extern __shared__ uint4 vectors_at[];
+  const PlaneTile<T, true> t(x, s, vectors_at);
+  const int chunks = (t.rows + s.chunk - 1) / s.chunk, items = t.planes * chunks * t.cols;
+  // Of t.col * s.width, which is no number of 32 bits, what a whole number of windows leaves.
+  const int before = s.splits == 1 ? 0 : static_cast<int>(static_cast<long long>(t.col) * s.width - static_cast<long long>(t.left) * s.out_width);
+  for (int item = threadIdx.x; item < items; item += blockDim.x) {
+    int p = 0, chunk = 0, c = item;
+    if (items > t.cols) {
+      chunk = divided(item, a.by_cols), c = item - chunk * t.cols;
+      if (t.planes > 1) p = divided(chunk, a.by_chunks), chunk -= p * chunks;
+    }
+    // Columns from the left side of the tile.
+    const int place = before + c * s.width, first = divided(place, a.by_out_width), wide = divided(place + s.width + s.out_width - 1, a.by_out_width) - first;
+    const int from = chunk * s.chunk, end = min(t.rows, from + s.chunk), start = (t.row + from) * s.height;
+    int top = divided(start, a.by_out_height), rest = start - top * s.out_height, o = (p * s.out_height + from) * s.out_width + c;
+    const T* line = t.tile + (p * s.height + top - t.top) * s.width + t.shift + first;
+    for (int n = from; n < end; n++, o += s.out_width) {
+      int next = top + a.next_down;
+      rest += a.next_across;
+      if (rest >= s.out_height) rest -= s.out_height, next++;
+      const int bottom = next + (rest > 0 ? 1 : 0);
+      Value total = pad;
+      const T* at = line;
+      for (int r = top; r < bottom; r++, at += s.width)
+        for (int k = 0; k < wide; k += 2) {
+          const Value v = P::of(at[k]), w = k + 1 < wide ? P::of(at[k + 1]) : pad;
+          total = of_two<MAX>(total, of_two<MAX>(v, w));
+        }
+      t.to[o] = P::result(total, MAX ? 1.0f : __fdividef(1.0f, static_cast<float>((bottom - top) * wide)));
+      line += (next - top) * s.width;
+      top = next;
+    }
   }
   t.store(out);
 }

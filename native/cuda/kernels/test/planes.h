@@ -27,7 +27,7 @@ void pool_tilings(Expect expect) {
                 if (height + 2 * t.padding_down < t.kernel_down || width + 2 * padding < kernel) continue;
                 const PoolTiling s = pool_tiling(size, t);
                 if (s.blocks == 0) {
-                  kept = kept && (pool_tile_kernel(t).empty() || (height > 1 && int64_t{kernel} * width * size > most_of_pool_tile));
+                  kept = kept && (pool_tile_kernel(t).empty() || (height > 1 && int64_t{std::min(kernel, height)} * width * size > most_of_pool_tile));
                   continue;
                 }
                 const PoolTile& q = s.tile;
@@ -55,6 +55,53 @@ void pool_tilings(Expect expect) {
   expect(of_wide.blocks > 0 && of_wide.shared <= 226 << 10 && pool_tiling(4, wide, 16 << 10).blocks == 0, "wide rows of many elements have larger tiles where a block may ask for them");
   const PoolTile halves = {312'849, 128, 5, 127, 4, 2, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0};
   expect(pool_tiling(2, halves).tile.chunk == 64, "two threads of an odd number of rows have their halves");
+}
+
+// The same of adaptive windows.
+template <class Expect>
+void adaptive_tilings(Expect expect) {
+  bool whole = true, room = true, pieces = true;
+  for (const int64_t size : {2, 4})
+    for (const int height : {1, 2, 7, 56, 113, 5001})
+      for (const int width : {1, 2, 9, 41, 181, 1301, 20'011})
+        for (const int64_t planes : {1, 3, 300, 1 << 20})
+          for (const int out_height : {1, 2, 7, 40, 113, 9000})
+            for (const int out_width : {1, 3, 40, 93, 1301, 50'000}) {
+              const PoolTiling s = adaptive_tiling(size, {planes, height, width, out_height, out_width, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, most_of_pool_tile);
+              if (s.blocks == 0) continue;
+              const PoolTile& q = s.tile;
+              const auto covers = [](int64_t all, int64_t parts, int64_t part) { return part >= 1 && part * parts >= all && part * (parts - 1) < all; };
+              const int64_t groups = s.blocks / (int64_t{q.bands} * q.splits), lanes = 16 / size;
+              whole = whole && covers(planes, groups, q.together) && covers(out_height, q.bands, q.rows) && covers(out_width, q.splits, q.cols) && q.chunk >= 1 && q.chunk <= q.rows && s.blocks == groups * q.bands * q.splits;
+              pieces = pieces && (q.splits == 1 || (height == 1 && q.rows == 1 && q.together == 1)) && (q.bands == 1 || q.together == 1);
+              // Elements of an axis that a tile reads, at most.
+              const auto reach = [](int64_t input, int64_t output, int64_t parts, int64_t part) {
+                int64_t most = 0;
+                for (int64_t k = 0; k < std::min<int64_t>(parts, 200); k++) most = std::max(most, (std::min((k + 1) * part, output) * input + output - 1) / output - k * part * input / output);
+                return most;
+              };
+              const int64_t lines = q.together > 1 ? int64_t{q.together} * height : reach(height, out_height, q.bands, q.rows), across = q.splits > 1 ? reach(width, out_width, q.splits, q.cols) : width;
+              room = room && q.out_at % lanes == 0 && q.out_at >= (lines - 1) * width + across + 2 * lanes && s.shared % 16 == 0 && s.shared <= 48 << 10 && s.shared / size >= q.out_at + 2 * lanes + int64_t{q.together} * q.rows * q.cols;
+            }
+  expect(whole, "tiles of adaptive windows meet each output once");
+  expect(pieces, "tiles of adaptive windows are one piece of memory, and so are their outputs");
+  expect(room, "a tile of adaptive windows and its outputs fit into shared memory that needs no asking");
+}
+
+// Many short groups are held by lanes of a warp.
+template <class Expect>
+void short_groups(Expect expect) {
+  bool held = true;
+  for (const int64_t lanes : {4, 8})
+    for (const int64_t channels : {1, 2, 7, 32})
+      for (int64_t plane = 1; plane <= 1000; plane++) {
+        const int64_t cols = channels * plane;
+        const ShortGroupShape s = short_group_shape(132, lanes, 100'000, channels, plane);
+        if (s.vectors == 0) continue;
+        held = held && cols % lanes == 0 && plane >= lanes && s.log2 <= 5 && int64_t{s.vectors} << s.log2 >= cols / lanes && s.blocks * group_short_threads >= int64_t{100'000} << s.log2;
+      }
+  expect(held, "lanes of a warp hold short groups");
+  expect(short_group_shape(132, 4, 109'460, 1, 256).vectors > 0 && short_group_shape(132, 4, 20, 1, 256).vectors == 0 && short_group_shape(132, 4, 109'460, 1, 255).vectors == 0, "many short groups of whole vectors");
 }
 
 // Blocks hold their groups, none is empty, and a division by the plane is exact.
@@ -91,6 +138,8 @@ void group_shapes(Expect expect) {
 template <class Expect>
 void planes(Expect expect) {
   pool_tilings(expect);
+  adaptive_tilings(expect);
+  short_groups(expect);
   group_shapes(expect);
 }
 
