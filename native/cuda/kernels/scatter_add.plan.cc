@@ -99,6 +99,18 @@ void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   if (bins) launch.early(p.device);
 }
 
+// A block for a tile of rows.
+void plan_tiles(Planner& p, const ScatterShape& s) {
+  const ScatterTiles t = scatter_tiles(p.device.shared_bytes_per_block, s);
+  const int n = static_cast<int>(s.indices), room_of_bin = static_cast<int>(t.room_of_bin);
+  const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * 8);
+  const auto shared = static_cast<unsigned>(t.shared);
+  p.launch(p.kernel_in("scatter_range", "scatter_bin"), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, 0, p.input(1), counts, bins, number(s.rows), n, t.shift, room_of_bin);
+  p.launch(p.kernel_in("scatter_tile", "scatter_tiles_" + p.dtype(), shared), {ceil_div(s.rows, t.span)}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows),
+           static_cast<int>(s.dim), n, static_cast<int>(t.span), t.tiles, room_of_bin, static_cast<int>(t.room))
+      .early(p.device);
+}
+
 // Sums in integers.
 void plan_fixed(Planner& p, const ScatterShape& s, bool table) {
   const int64_t cells = s.rows * s.dim, elements = s.indices * s.dim;
@@ -149,6 +161,7 @@ void plan(Planner& p) {
     case Scattering::fixed_table: return plan_fixed(p, s, true);
     case Scattering::fixed: return plan_fixed(p, s, false);
     case Scattering::bins: return plan_range(p, s, true);
+    case Scattering::tiles: return plan_tiles(p, s);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);
     case Scattering::lists: return plan_lists(p, s);

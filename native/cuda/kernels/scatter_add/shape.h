@@ -1,4 +1,4 @@
-// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_range.cu and scatter_rows.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
+// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_range.cu, scatter_rows.cu and scatter_tile.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, slots, chains, lists, marks, fixed_table, fixed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, marks, fixed_table, fixed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -109,6 +109,33 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
   return up(s.rows, r.span) <= most_bins && fits(r) ? r : ScatterRange{};
 }
 
+// Tiles of narrow rows, of which some share a bin (scatter_tile.cu). span 0: others take the case.
+struct ScatterTiles {
+  int64_t span = 0, room = 0, room_of_bin = 0, bins = 0, shared = 0;
+  int shift = 0, tiles = 0;  // a bin has 1 << shift rows, and 1 << tiles tiles of `span` rows
+};
+inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
+  constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, narrow_row = 16, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
+  const int64_t tile_bytes = 16 << 10, row_bytes = s.dim * s.bytes;
+  if (s.rows > limit || s.indices > limit || row_bytes > narrow_row) return {};
+  // Indices that are drawn alike for all rows: one of many millions of tiles has more.
+  const auto room = [&](int64_t rows) {
+    const double mean = static_cast<double>(s.indices) * static_cast<double>(rows) / static_cast<double>(s.rows);
+    return (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
+  };
+  ScatterTiles t;
+  t.shift = 3;
+  while (int64_t{2} << t.shift <= most_tile_rows && (row_bytes << (t.shift + 1)) <= tile_bytes) t.shift++;
+  t.span = int64_t{1} << t.shift;
+  t.room = room(t.span);
+  t.shared = t.span * (row_bytes + 4) + t.room * 8;
+  if (t.room > most_room || t.shared + own > shared_bytes) return {};
+  while (((s.rows - 1) >> t.shift) + 1 > most_bins) t.shift++, t.tiles++;
+  t.bins = ((s.rows - 1) >> t.shift) + 1;
+  t.room_of_bin = room(int64_t{1} << t.shift);
+  return t;
+}
+
 // Bits of an element that is added in units, such that sums of as many elements as there are indices fit in 64 bits.
 inline int scatter_bits(const ScatterShape& s) {
   int bits = 62;
@@ -171,6 +198,11 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   if (row_bytes >= long_row && !rare && !waits && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (scatter_table64(shared_bytes, s)) return Scattering::fixed_table;
   const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, shared_bytes, s, true).span > 0;
+  // Narrow rows of which up to a quarter have an index, unless these are few or rare (H200: bf16 54245993x2, 2104438 360 to 230 us, f16 8000003x3, 1500001 168 to 82, 1326253x3, 143509 23.8 to 18.1; f32 1000000x1, 500000 24.6 to
+  // 29.1, 300001x1, 33001 10.8 to 11.5, bf16 1000001x5, 60001 16.7 to 18.1).
+  constexpr int64_t least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
+  const bool tiled = row_bytes <= narrow_row && s.indices * 4 <= s.rows && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
+  if (tiled) return Scattering::tiles;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (scatter_columns(sm_count, shared_bytes, s).groups > 0) return Scattering::columns;
