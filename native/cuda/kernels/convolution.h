@@ -78,10 +78,10 @@ struct ConvNarrow {
 };
 static_assert(sizeof(ConvNarrow) <= 128, "a launch stores up to 128 bytes per argument");
 
-// convolution_group.cu: threads of a block.
-constexpr int conv_group_threads = 128;
+// convolution_group.cu: threads of a block; of one that adds layers up, and places of a thread.
+constexpr int conv_group_threads = 128, conv_layers_threads = 256, conv_layers_places = 4;
 
-// `channels` and `filters` of a group; pairs of channels, and steps of eight pairs of channels and elements of the kernel. Of a tile: rows and columns of
+// `channels` and `filters` of a group, of volumes the layers of filters; pairs of channels, and steps of eight pairs of channels and elements of the kernel. Of a tile: rows and columns of
 // outputs, lines of the input and words of each, words from a pair of channels to the next.
 struct ConvGroup {
   int channels, filters, pairs, steps;

@@ -42,18 +42,6 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
   return {in(d[0] * d[1] * d[6] * d[10] * d[14]), in(d[2] * (d[1] / groups) * d[7] * d[11] * d[15]), out(d[0] * d[2] * d[9] * d[13] * d[17])};
 }
 
-// How many axes the kernels on tensor cores see, 0 where coordinates or elements exceed what they pack (convolution_mma.cu).
-int packed_axes(const ConvSizes& s) {
-  const auto reach = [&](const ConvAxis& axis) { return int64_t{axis.output} * s.stride; };
-  const int64_t elements = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, outputs = s.batch * reach(s.depth) * reach(s.height) * reach(s.width);
-  constexpr int64_t most = int64_t{1} << 30;
-  if (elements >= most || outputs >= most || s.groups > Launch::max_blocks_yz || ceil_div(s.filters / s.groups, 64) > Launch::max_blocks_yz) return 0;
-  const auto absent = [](const ConvAxis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.padding == 0; };
-  if (absent(s.depth) && absent(s.height)) return 1;
-  if (absent(s.depth)) return reach(s.height) < 1 << 16 && reach(s.width) < 1 << 16 ? 2 : 0;
-  return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
-}
-
 // Where the input and the filters lie.
 struct ConvOperands {
   CUdeviceptr x, weight;
@@ -189,7 +177,11 @@ void plan_narrow(Planner& p, const ConvOperands& from, const ConvSizes& s, const
 
 void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const ConvGrouped g = conv_grouped(p.device.sm_count, s, shape);
-  p.launch(p.kernel_in("convolution_group", "convolution_group_" + p.dtype() + "_" + std::to_string(g.eights), g.shared), {g.blocks, s.groups}, conv_group_threads, g.shared, from.x, from.weight, p.output(), s, g.conv);
+  const CUdeviceptr to = g.sums > 0 ? p.workspace(g.sums * 4) : p.output();
+  p.launch(p.kernel_in("convolution_group", (g.sums > 0 ? "convolution_layers_" : "convolution_group_") + p.dtype() + "_" + std::to_string(g.eights), g.shared), {g.blocks, s.groups}, conv_group_threads, g.shared, from.x, from.weight, to, s, g.conv);
+  if (g.sums == 0) return;
+  const int64_t parts = ceil_div(int64_t{s.height.output} * s.width.output, conv_layers_threads * conv_layers_places);
+  p.launch(p.kernel_in("convolution_group", "convolution_layers_sum_" + p.dtype()), {int64_t{s.batch} * s.filters * s.depth.output * parts}, conv_layers_threads, 0, to, p.output(), s, static_cast<int>(parts)).early(p.device);
 }
 
 void plan_taps(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
@@ -232,7 +224,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, channels = s.channels / s.groups, terms = channels * s.depth.kernel * s.height.kernel * s.width.kernel;
   const auto same = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0 && a.output == a.input; };
   const bool point = s.stride == 1 && same(s.depth) && same(s.height) && same(s.width), half = p.spec.dtype != Dtype::f32;
-  shape = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, point, half && packed_axes(s) > 0, channels};
+  shape = {s.batch * plane, s.filters / s.groups, s.groups, terms, plane, point, half && conv_axes(s) > 0, channels};
   const auto met = [&](const ConvAxis& a) { return a.padding == 0 && a.kernel == a.input && (a.kernel == 1 || s.dilation == 1); };
   shape.whole = met(s.depth) && met(s.height) && met(s.width);
   shape.dense = s.groups == 1 && shape.whole;
@@ -309,7 +301,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
       // One image takes every kernel of matmul.
       if (s.batch * s.groups == 1) return launch_matmul(p, {{1, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false}, from.weight, from.x, p.output()});
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
-    case ConvKind::mma: return plan_mma(p, from, s, packed_axes(s), shape);
+    case ConvKind::mma: return plan_mma(p, from, s, conv_axes(s), shape);
     case ConvKind::wgmma: return plan_wgmma(p, from, s, problem.packed, shape);
     case ConvKind::tiles: return plan_tiles(p, from, s, shape);
   }

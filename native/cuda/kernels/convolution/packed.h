@@ -9,6 +9,18 @@
 
 namespace opscope::cuda {
 
+// How many axes the kernels on tensor cores see, 0 where coordinates or elements exceed what they pack (convolution_mma.cu).
+inline int conv_axes(const ConvSizes& s) {
+  const auto reach = [&](const ConvAxis& axis) { return int64_t{axis.output} * s.stride; };
+  const int64_t elements = int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, outputs = s.batch * reach(s.depth) * reach(s.height) * reach(s.width);
+  constexpr int64_t most = int64_t{1} << 30, most_blocks = 65'535;
+  if (elements >= most || outputs >= most || s.groups > most_blocks || up(s.filters / s.groups, 64) > most_blocks) return 0;
+  const auto absent = [](const ConvAxis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.padding == 0; };
+  if (absent(s.depth) && absent(s.height)) return 1;
+  if (absent(s.depth)) return reach(s.height) < 1 << 16 && reach(s.width) < 1 << 16 ? 2 : 0;
+  return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
+}
+
 // Elements of a kernel, as many as of which a block of convolution_pack.cu has 8 channels in shared memory.
 constexpr int64_t most_packed_taps = 1024;
 

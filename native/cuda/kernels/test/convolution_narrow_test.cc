@@ -35,7 +35,7 @@ void narrow() {
 // Groups of few channels: tiles cover the outputs, and what their windows meet fits shared memory.
 void group() {
   bool covers = true, fits = true;
-  int64_t taken = 0;
+  int64_t taken = 0, volumes = 0;
   each_convolution([&](const ConvSizes& s) {
     const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, channels = s.channels / s.groups;
     ConvShape c = {s.batch * plane, s.filters / s.groups, s.groups, channels * s.depth.kernel * s.height.kernel * s.width.kernel, plane, false, true, channels};
@@ -44,11 +44,13 @@ void group() {
     if (g.eights == 0) return;
     taken++;
     const ConvGroup& k = g.conv;
-    covers = covers && int64_t{g.eights} * 8 >= c.filters && k.pairs * 2 >= channels && k.steps * 8 >= k.pairs * s.height.kernel * s.width.kernel && k.rows * k.tiles_down >= s.height.output && k.rows * (k.tiles_down - 1) < s.height.output &&
-             k.cols * k.tiles_across >= s.width.output && k.cols * (k.tiles_across - 1) < s.width.output && k.tiles == s.batch * k.tiles_down * k.tiles_across && s.width.input % k.vector == 0 && (k.vector == 1 || k.tiles_across == 1) && g.blocks >= 1 && g.blocks <= k.tiles;
+    const bool volume = s.depth.input > 1 || s.depth.kernel > 1 || s.depth.padding > 0;
+    volumes += volume;
+    covers = covers && (g.sums > 0) == volume && g.sums % (c.filters * s.depth.kernel) == 0 && k.filters == c.filters * s.depth.kernel && g.eights * 8 >= k.filters && k.pairs * 2 >= channels && k.steps * 8 >= k.pairs * s.height.kernel * s.width.kernel && k.rows * k.tiles_down >= s.height.output && k.rows * (k.tiles_down - 1) < s.height.output &&
+             k.cols * k.tiles_across >= s.width.output && k.cols * (k.tiles_across - 1) < s.width.output && k.tiles == s.batch * s.depth.input * k.tiles_down * k.tiles_across && s.width.input % k.vector == 0 && (k.vector == 1 || k.tiles_across == 1) && g.blocks >= 1 && g.blocks <= k.tiles;
     fits = fits && k.pitch >= k.lines * k.line && k.pitch % 32 == 8 && g.shared <= 64 << 10 && k.lines >= (k.rows - 1) * s.stride + (s.height.kernel - 1) * s.dilation + 1 && g.cost > 0;
   });
-  expect(covers && fits && taken > 1000, "tiles of groups of few channels cover the outputs and fit shared memory");
+  expect(covers && fits && taken > 1000 && volumes > 100, "tiles of groups of few channels cover the outputs and fit shared memory");
 }
 
 // All filters of a group in a block: warps have some each.
