@@ -171,8 +171,8 @@ void plan_slab(Planner& p, const ConvOperands& from, const ConvSizes& s, const C
 
 void plan_narrow(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const ConvNarrowShape n = conv_narrow(p.device.sm_count, shape);
-  p.launch(p.kernel_in("convolution_narrow", "convolution_narrow_" + p.dtype() + "_" + std::to_string(n.steps) + "_" + std::to_string(n.positions), n.shared), {n.blocks, s.groups}, conv_narrow_threads, n.shared, from.x, from.weight,
-           p.output(), s, narrow_of(s, shape));
+  p.launch(p.kernel_in("convolution_narrow", "convolution_narrow_" + p.dtype() + "_" + std::to_string(n.steps) + "_" + std::to_string(n.positions), n.shared), {n.blocks, s.groups, n.parts}, conv_narrow_threads, n.shared, from.x, from.weight,
+           p.output(), s, narrow_of(s, shape), n.of_part);
 }
 
 void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {

@@ -1,6 +1,7 @@
 // Kernels of one element with few channels of a group, f16 and bf16 (convolution/narrow.h says when): a warp has 64 positions of all images, keeps their channels in registers as operands of the
 // tensor cores, and passes over the filters. A thread has eight positions of a row of the product, V of which lie together, so that it reads and writes whole vectors of V elements.
 //   convolution_narrow_<t>_<S>_<V>   up to 16 * S channels; V 1: also with a stride
+// Where positions are few, blocks share the filters, too.
 #include "common/mma.cuh"
 #include "convolution.h"
 
@@ -50,20 +51,21 @@ __device__ __forceinline__ void store_lines(uint16_t* to, int plane, int filters
   }
 }
 
-// grid: blocks that take tiles of positions in turns, groups. Shared memory: filters as the second operands of lanes.
+// grid: blocks that take tiles of positions in turns, groups, parts of `of_part` eights of filters. Shared memory: filters as the second operands of lanes.
 template <class T, int STEPS, int V>
-__device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, const ConvNarrow& c) {
+__device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, const ConvNarrow& c, int of_part) {
   constexpr int CHUNKS = SLOTS / V, WARPS = THREADS / 32;
   constexpr int PITCH = POSITIONS + 2;
   __shared__ __align__(4) uint16_t lines[V == 1 ? WARPS : 1][V == 1 ? 8 * PITCH : 1];
   extern __shared__ uint2 operands[];  // [eights of filters][steps][lane]
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, of_four = lane % 4, of_eight = lane / 4, group = blockIdx.y, eights = (c.filters + 7) / 8;
-  const uint16_t* const filter = reinterpret_cast<const uint16_t*>(weight) + static_cast<long long>(group) * c.filters * c.terms;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, of_four = lane % 4, of_eight = lane / 4, group = blockIdx.y, first_filter = static_cast<int>(blockIdx.z) * of_part * 8,
+            filters = min(c.filters - first_filter, of_part * 8), eights = (filters + 7) / 8, filter0 = group * c.filters + first_filter;
+  const uint16_t* const filter = reinterpret_cast<const uint16_t*>(weight) + static_cast<long long>(filter0) * c.terms;
 #pragma unroll 8
   for (int i = threadIdx.x; i < eights * STEPS * 32; i += THREADS) {
     const int f = i / (STEPS * 32) * 8 + i % 32 / 4, k = i / 32 % STEPS * 16 + i % 4 * 2;
     const auto pair = [&](int k) {
-      const uint32_t low = f < c.filters && k < c.terms ? filter[f * c.terms + k] : 0, high = f < c.filters && k + 1 < c.terms ? filter[f * c.terms + k + 1] : 0;
+      const uint32_t low = f < filters && k < c.terms ? filter[f * c.terms + k] : 0, high = f < filters && k + 1 < c.terms ? filter[f * c.terms + k + 1] : 0;
       return low | high << 16;
     };
     operands[i] = make_uint2(pair(k), pair(k + 8));
@@ -86,10 +88,10 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
         met = ((d * s.height.input + h) * s.width.input + in_area - h * s.width.output) * s.stride;
       }
       from[t] = (image * s.channels + group * c.channels) * c.in_plane + met;
-      to[t] = (image * s.filters + group * c.filters) * c.plane + place;
+      to[t] = (image * s.filters + filter0) * c.plane + place;
     }
     // Whether all positions are those of one image.
-    const int first = c.by_plane.quotient(column0), line0 = (first * s.filters + group * c.filters) * c.plane + column0 - first * c.plane;
+    const int first = c.by_plane.quotient(column0), line0 = (first * s.filters + filter0) * c.plane + column0 - first * c.plane;
     const bool together = column0 - first * c.plane + POSITIONS <= c.plane;
     uint32_t a[STEPS][SLOTS / 2][4];
 #pragma unroll
@@ -115,6 +117,7 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
       float sum[SLOTS / 2][4] = {};
 #pragma unroll
       for (int step = 0; step < STEPS; step++) {
+        if (STEPS > 4 && step * 16 >= c.terms) continue;
         const uint2 b = operands[(j * STEPS + step) * 32 + lane];
 #pragma unroll
         for (int w = 0; w < SLOTS / 2; w++) mma(sum[w], a[step][w], b.x, b.y, T());
@@ -130,14 +133,14 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
           for (int t = 0; t < CHUNKS; t++) store_chunk<V>(&lines[warp][(of_four * 2 + n) * PITCH + t * 8 + of_eight], t, words);
           continue;
         }
-        if (f >= c.filters) continue;
+        if (f >= filters) continue;
 #pragma unroll
         for (int t = 0; t < CHUNKS; t++)
           if (inside[t]) store_chunk<V>(target + (to[t] + f * c.plane), t, words);
       }
       if (V == 1 && together) {
         __syncwarp();
-        store_lines(target + (line0 + j * 8 * c.plane), c.plane, c.filters - j * 8, lines[warp], PITCH);
+        store_lines(target + (line0 + j * 8 * c.plane), c.plane, filters - j * 8, lines[warp], PITCH);
         __syncwarp();
       }
     }
@@ -147,10 +150,10 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
 }  // namespace
 
 #define NARROW(T, S, V, BLOCKS)                                                                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_narrow_##T##_##S##_##V(const T* x, const T* weight, T* out, const ConvSizes s, const ConvNarrow c) { \
-    narrow<T, S, V>(x, weight, out, s, c);                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_narrow_##T##_##S##_##V(const T* x, const T* weight, T* out, const ConvSizes s, const ConvNarrow c, int of_part) { \
+    narrow<T, S, V>(x, weight, out, s, c, of_part);                                                                                                                                                       \
   }
 #define STEPS(T, V) NARROW(T, 1, V, 8) NARROW(T, 2, V, 6) NARROW(T, 4, V, 4)
-#define ALL(T) STEPS(T, 8) STEPS(T, 4) STEPS(T, 2) STEPS(T, 1)
+#define ALL(T) STEPS(T, 8) STEPS(T, 4) STEPS(T, 2) STEPS(T, 1) NARROW(T, 8, 8, 2) NARROW(T, 8, 4, 2) NARROW(T, 8, 2, 2)
 ALL(f16)
 ALL(bf16)

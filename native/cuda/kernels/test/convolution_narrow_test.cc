@@ -17,16 +17,18 @@ void narrow() {
   bool holds = true, whole = true;
   for (const int64_t plane : {1, 49, 196, 619, 3136})
     for (const int64_t images : {1, 7, 5000})
-      for (const int64_t filters : {1, 23, 64, 256, 257})
+      for (const int64_t filters : {1, 23, 64, 257, 70'000})
         for (const int64_t groups : {1, 17, 5000})
-          for (const int64_t channels : {1, 16, 20, 64, 65})
+          for (const int64_t channels : {1, 16, 20, 64, 65, 128, 129})
             for (const bool point : {false, true}) {
               ConvShape c = {images * plane, filters, groups, channels, plane, point, true, channels};
               c.element_bytes = 2, c.sampled = true;
               const ConvNarrowShape n = conv_narrow(132, c);
-              holds = holds && (n.steps > 0) == (channels >= 3 && channels <= 64 && filters <= 256);
+              // Many channels alone where positions lie together and blocks share the filters, very many filters there as well.
+              const bool taken = channels >= 3 && channels <= 64 && filters <= 256, refused = channels < 3 || channels > 128 || (channels > 64 && (!point || plane % 2 != 0));
+              holds = holds && (!taken || n.steps > 0) && (!refused || n.steps == 0);
               if (n.steps == 0) continue;
-              holds = holds && n.steps * 16 >= channels && (n.steps & (n.steps - 1)) == 0 && n.shared <= 64 << 10 && n.cost > 0;
+              holds = holds && n.steps * 16 >= channels && (n.steps & (n.steps - 1)) == 0 && n.shared <= 32 << 10 && n.parts * n.of_part * 8 >= filters && (n.parts - 1) * n.of_part * 8 < filters && n.cost > 0;
               whole = whole && plane % n.positions == 0 && (point || n.positions == 1) && n.blocks >= 1 && n.blocks <= up(c.columns, int64_t{conv_narrow_threads} * 2);
             }
   expect(holds && whole, "channels of a kernel of one element fit the registers of tensor cores, and vectors of positions lie in one image");
