@@ -186,10 +186,10 @@ void plan_group(Planner& p, const ConvOperands& from, const ConvSizes& s, const 
 
 void plan_taps(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const ConvTapsShape t = conv_taps_shape(p.device.sm_count, s, shape.element_bytes);
-  const CUdeviceptr weight = p.workspace(t.weights * 2), sums = p.workspace(int64_t{s.batch} * t.task.rows * t.task.pitch * 4);
+  const CUdeviceptr weight = p.workspace(t.weights * 2), sums = p.workspace(t.shares * t.task.share * 4);
   p.launch(p.kernel_in("convolution_taps", "convolution_taps_weight_2"), {ceil_div(t.weights, 256)}, 256, 0, from.weight, weight, s.channels, t.task.rows / s.filters, t.task.rows, t.task.padded, static_cast<int>(t.weights));
-  p.launch(p.kernel_in("convolution_taps", "convolution_taps_" + p.dtype() + "_" + std::to_string(t.sixteens), t.shared), {t.blocks, t.passes}, conv_taps_threads, t.shared, from.x, weight, sums, t.task).early(p.device);
-  p.launch(p.kernel_in("convolution_taps", "convolution_taps_sum_" + p.dtype()), {ceil_div(shape.outputs(), 256)}, 256, 0, sums, p.output(), s, static_cast<int>(shape.outputs()), t.task.pitch).early(p.device);
+  p.launch(p.kernel_in("convolution_taps", "convolution_taps_" + p.dtype() + "_" + std::to_string(t.sixteens), t.shared), {t.blocks, t.passes, t.shares}, conv_taps_threads, t.shared, from.x, weight, sums, t.task).early(p.device);
+  p.launch(p.kernel_in("convolution_taps", "convolution_taps_sum_" + p.dtype()), {ceil_div(shape.outputs(), 256)}, 256, 0, sums, p.output(), s, static_cast<int>(shape.outputs()), t.task.pitch, static_cast<int>(t.shares), t.task.share).early(p.device);
 }
 
 void plan_spans(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {

@@ -1,7 +1,7 @@
-// Few filters with a kernel of several elements over many channels, in 16 bits (convolution/taps.h says when): a tensor-core product of each filter's elements with the planes of an image, as they
+// Few filters with a kernel of several elements, or a stride, over many channels, in 16 bits (convolution/taps.h says when): a tensor-core product of each filter's elements with the planes of an image, as they
 // lie in memory, gives sums in f32, a row for every element of the kernel; outputs add these up in the order of the kernel.
 //   convolution_taps_weight_2    the filters with their channels side by side, zeros behind the last channel and the last row
-//   convolution_taps_<t>_<S>     sums of 16 S rows and 128 positions of an image by a block
+//   convolution_taps_<t>_<S>     sums of 16 S rows and 128 positions of an image by a block, over a share of the channels
 //   convolution_taps_sum_<t>     the outputs
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/early.cuh"
@@ -31,12 +31,12 @@ __device__ __forceinline__ void taps(const T* __restrict__ x, const T* __restric
   const T* const from = x + static_cast<long long>(image) * t.channels * t.plane + position0;
   const auto end = reinterpret_cast<unsigned long long>(x + t.elements);
   const T* const rows = weight + static_cast<long long>(row0) * t.padded;
-  const int stages = t.padded / CHANNELS;
+  const int first = blockIdx.z * t.stages, stages = min(first + t.stages, t.padded / CHANNELS), line_bytes = min(POSITIONS, t.plane - position0) * 2;
 
   // The 16-byte pieces that hold a channel's positions, as they lie in memory.
   const auto piece = [&](uint32_t to, int channel, int number) {
     const auto start = reinterpret_cast<unsigned long long>(from + static_cast<long long>(channel) * t.plane), at = (start & ~15ull) + number * 16;
-    const bool there = channel < t.channels && at < end && at < start + POSITIONS * 2;
+    const bool there = channel < t.channels && at < end && at < start + line_bytes;
     copy_async_16(to + number * 16, there ? reinterpret_cast<const void*>(at) : x, there ? static_cast<int>(min(16ull, end - at)) : 0);
   };
   const auto load = [&](int stage) {
@@ -56,13 +56,13 @@ __device__ __forceinline__ void taps(const T* __restrict__ x, const T* __restric
     copy_commit();
   };
   wait_for_last();  // the weights
-  for (int stage = 0; stage < STAGES - 1; stage++) load(stage);
+  for (int stage = first; stage < first + STAGES - 1; stage++) load(stage);
   // Channels eight apart start equally far behind 16 bytes.
   const auto behind = [&](int channel) { return static_cast<uint32_t>(reinterpret_cast<unsigned long long>(from + static_cast<long long>(channel) * t.plane) & 15); };
   const uint32_t even = 2 * mine * LINE + behind(2 * mine) + (warp * 16 + quad) * 2, odd = (2 * mine + 1) * LINE + behind(2 * mine + 1) + (warp * 16 + quad) * 2;
   const uint32_t fragment = CHANNELS * LINE + (lane % 16) * LINE_ROW + lane / 16 * 16;
   float acc[S][2][4] = {};
-  for (int stage = 0; stage < stages; stage++) {
+  for (int stage = first; stage < stages; stage++) {
     copy_wait<STAGES - 2>();
     __syncthreads();
     load(stage + STAGES - 1);
@@ -94,7 +94,7 @@ __device__ __forceinline__ void taps(const T* __restrict__ x, const T* __restric
     for (int half = 0; half < 2; half++) {
       const int row = row0 + i * 16 + half * 8 + quad;
       if (row >= t.rows) continue;
-      float* const to = sums + (static_cast<long long>(image) * t.rows + row) * t.pitch;
+      float* const to = sums + blockIdx.z * t.share + (static_cast<long long>(image) * t.rows + row) * t.pitch;
 #pragma unroll
       for (int j = 0; j < 2; j++) {
         const int position = position0 + warp * 16 + j * 8 + mine * 2;
@@ -105,27 +105,29 @@ __device__ __forceinline__ void taps(const T* __restrict__ x, const T* __restric
 
 // A thread for each output.
 template <class T>
-__device__ __forceinline__ void sum(const float* __restrict__ sums, T* __restrict__ out, const ConvSizes& s, int outputs, int pitch) {
+__device__ __forceinline__ void sum(const float* __restrict__ sums, T* __restrict__ out, const ConvSizes& s, int outputs, int pitch, int shares, long long share) {
   wait_for_last();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= outputs) return;
   const unsigned row = static_cast<unsigned>(i) / static_cast<unsigned>(s.width.output), layer = row / static_cast<unsigned>(s.height.output), filter = layer / static_cast<unsigned>(s.depth.output);
   const int w0 = static_cast<int>(i - row * s.width.output) * s.stride - s.width.padding, h0 = static_cast<int>(row - layer * s.height.output) * s.stride - s.height.padding,
             d0 = static_cast<int>(layer - filter * s.depth.output) * s.stride - s.depth.padding;
-  // Rows of an image lie filter by filter.
-  const float* from = sums + static_cast<long long>(filter) * s.depth.kernel * s.height.kernel * s.width.kernel * pitch;
   float total = 0;
-  for (int kd = 0; kd < s.depth.kernel; kd++)
-    for (int kh = 0; kh < s.height.kernel; kh++) {
-      const int d = d0 + kd * s.dilation, h = h0 + kh * s.dilation;
-      const bool met = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input);
-      const float* line = from + (static_cast<long long>(d) * s.height.input + h) * s.width.input;
+  for (int part = 0; part < shares; part++) {
+    // Rows of an image lie filter by filter.
+    const float* from = sums + part * share + static_cast<long long>(filter) * s.depth.kernel * s.height.kernel * s.width.kernel * pitch;
+    for (int kd = 0; kd < s.depth.kernel; kd++)
+      for (int kh = 0; kh < s.height.kernel; kh++) {
+        const int d = d0 + kd * s.dilation, h = h0 + kh * s.dilation;
+        const bool met = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input);
+        const float* line = from + (static_cast<long long>(d) * s.height.input + h) * s.width.input;
 #pragma unroll 4
-      for (int kw = 0; kw < s.width.kernel; kw++, from += pitch, line += pitch) {
-        const int w = w0 + kw * s.dilation;
-        if (met && static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input)) total += line[w];
+        for (int kw = 0; kw < s.width.kernel; kw++, from += pitch, line += pitch) {
+          const int w = w0 + kw * s.dilation;
+          if (met && static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input)) total += line[w];
+        }
       }
-    }
+  }
   out[i] = from_float<T>(total);
 }
 
@@ -145,6 +147,8 @@ extern "C" __global__ void __launch_bounds__(256) convolution_taps_weight_2(cons
   }
 #define ALL(T)                                                                                                                                                                             \
   TAPS(T, 1) TAPS(T, 2) TAPS(T, 4) TAPS(T, 8)                                                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) convolution_taps_sum_##T(const float* sums, T* out, const ConvSizes s, int outputs, int pitch) { sum<T>(sums, out, s, outputs, pitch); }
+  extern "C" __global__ void __launch_bounds__(256) convolution_taps_sum_##T(const float* sums, T* out, const ConvSizes s, int outputs, int pitch, int shares, long long share) { \
+    sum<T>(sums, out, s, outputs, pitch, shares, share); \
+  }
 ALL(f16)
 ALL(bf16)

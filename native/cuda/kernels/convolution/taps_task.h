@@ -14,5 +14,7 @@ struct ConvTapsTask {
   int channels, plane;  // of an image; positions of a channel
   int rows, padded;     // filters by elements of the kernel; channels of a row of the weights, whole stages
   int tiles, pitch;     // of an image; elements between rows of the sums
+  int stages;           // of channels, of a share
+  long long share;      // sums from a share of the channels to the next
   long long elements;   // of the input
 };

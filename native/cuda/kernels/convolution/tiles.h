@@ -150,7 +150,7 @@ inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
   if (group == 1 && conv_takes_window(sm_count, c, together)) return cost(conv_window_cost, together, together == 1 ? 1024 : 512, 1, c.terms) * (c.element_bytes == 2 && c.filters > 16 && c.terms >= 16 ? 1.1 : 1);
   if (group == 1) return cost(conv_direct_cost, together, 1, 1, c.terms);
   constexpr int64_t many_channels = 80;  // of which the warps of a block wait for more than ten each
-  if (conv_shares_window(sm_count, c, c.channels, shared)) return cost(conv_shared_cost, shared, 1, 8, up(c.channels, 8) * (c.terms / c.channels)) * (c.element_bytes == 4 && c.channels > many_channels ? 1.25 : 1);
+  if (conv_shares_window(sm_count, c, c.channels, shared)) return cost(conv_shared_cost, shared, 1, 8, up(c.channels, 8) * (c.terms / c.channels)) * (c.sampled && !c.point ? 2 : c.element_bytes == 4 && c.channels > many_channels ? 1.25 : 1);
   return cost(conv_warp_cost, together, 1, 32, up(c.terms, 32));
 }
 

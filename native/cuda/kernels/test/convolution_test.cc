@@ -284,13 +284,18 @@ void taps() {
     if (t.sixteens == 0) return;
     const int64_t plane = int64_t{s.depth.input} * s.height.input * s.width.input, rows = int64_t{s.filters} * s.depth.kernel * s.height.kernel * s.width.kernel;
     covers = covers && s.groups == 1 && t.task.rows == rows && t.passes * t.sixteens * 16 >= rows && t.task.padded >= s.channels && t.task.padded % conv_taps_channels == 0 && t.task.pitch >= plane && t.task.pitch % 4 == 0 &&
-             int64_t{t.task.tiles} * conv_taps_positions >= plane && t.blocks == int64_t{s.batch} * t.task.tiles && t.shared <= 99 << 10 && t.cost > 0;
+             int64_t{t.task.tiles} * conv_taps_positions >= plane && t.shares * t.task.stages * conv_taps_channels >= s.channels && (t.shares - 1) * t.task.stages * conv_taps_channels < s.channels && t.task.share == s.batch * rows * t.task.pitch && t.blocks == int64_t{s.batch} * t.task.tiles && t.shared <= 99 << 10 && t.cost > 0;
   });
   expect(covers, "rows and stages of a few filters cover all elements of the kernel and all channels");
-  const auto one = [](int channels, int filters, int groups, int kernel) { return ConvSizes{8, channels, filters, groups, 1, 1, {1, 1, 0, 1}, axis(56, kernel, kernel / 2, 1, 1), axis(56, kernel, kernel / 2, 1, 1)}; };
+  const auto one = [](int channels, int filters, int groups, int kernel, int stride = 1) {
+    return ConvSizes{8, channels, filters, groups, stride, 1, {1, 1, 0, 1}, axis(56, kernel, kernel / 2, stride, 1), axis(56, kernel, kernel / 2, stride, 1)};
+  };
   expect(conv_taps_shape(132, one(128, 2, 1, 3), 2).sixteens == 2 && conv_taps_shape(132, one(128, 8, 1, 5), 2).passes == 2 && conv_taps_shape(132, one(128, 2, 1, 3), 4).sixteens == 0 && conv_taps_shape(132, one(128, 2, 1, 1), 2).sixteens == 0 &&
-             conv_taps_shape(132, one(128, 32, 1, 3), 2).sixteens == 0 && conv_taps_shape(132, one(128, 2, 2, 3), 2).sixteens == 0 && conv_taps_shape(132, one(8, 2, 1, 3), 2).sixteens == 0,
-         "f32, kernels of one element, many filters, groups and few channels take other kernels");
+             conv_taps_shape(132, one(128, 64, 1, 3), 2).sixteens == 0 && conv_taps_shape(132, one(128, 2, 2, 3), 2).sixteens == 0 && conv_taps_shape(132, one(8, 2, 1, 3), 2).sixteens == 0,
+         "f32, kernels of one element without a stride, many filters, groups and few channels take other kernels");
+  expect(conv_taps_shape(132, one(521, 2, 1, 1, 2), 2).sixteens == 1, "kernels of one element with a stride read the input once");
+  const ConvSizes small = {64, 2557, 2, 1, 1, 1, {1, 1, 0, 1}, axis(2, 3, 1, 1, 1), axis(16, 3, 1, 1, 1)};
+  expect(conv_taps_shape(132, small, 2).shares > 1 && conv_taps_shape(132, one(128, 2, 1, 3), 2).shares == 1, "blocks share the channels where they are few");
 }
 
 // What windows meet is the input of a convolution by kernels of one element.
