@@ -21,7 +21,7 @@ struct ConvTapsShape {
 };
 
 inline ConvTapsShape conv_taps_shape(int sm_count, const ConvSizes& s, int64_t element_bytes) {
-  constexpr int64_t most_filters = 64, least_channels = 32, most_rows = 512, most_shares = 16, least_stages = 4, most = int64_t{1} << 31;
+  constexpr int64_t most_filters = 64, least_channels = 32, most_rows = 512, most_shares = 16, least_stages = 16, most = int64_t{1} << 31;
   const int64_t taps = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel, plane = int64_t{s.depth.input} * s.height.input * s.width.input, rows = s.filters * taps, images = s.batch;
   ConvTapsShape t;
   if (element_bytes != 2 || s.groups != 1 || (taps < 2 && s.stride == 1) || s.filters > most_filters || s.channels < least_channels || rows > most_rows || plane >= most / 8) return t;
@@ -38,13 +38,13 @@ inline ConvTapsShape conv_taps_shape(int sm_count, const ConvSizes& s, int64_t e
   // Three launches; bytes in a microsecond of the input, and of the sums, which are written and read; turns of blocks, each of which waits for the memory of a stage, or multiplies many rows of it;
   // what adds up sums of shares, one after the other.
   constexpr double launches = 10, read_bytes = 3.2e6, sum_bytes = 2e6, turn = 1.5, add = 0.25;
-  const double stage = t.sixteens <= 2 ? 0.6 : t.sixteens == 4 ? 1.4 : 1.35, resident = t.sixteens == 8 ? 2 : 3;
+  const double stage = t.sixteens <= 2 ? 0.9 : t.sixteens == 4 ? 1.4 : 1.35, resident = t.sixteens == 8 ? 2 : 3, power = t.sixteens == 8 ? 2 : 4;  // few rows hide one behind the other
   const double read = static_cast<double>(images * s.channels * plane * 2 * t.passes), sums = static_cast<double>(images * rows * plane * 8 + outputs * 2);
   // Where blocks are few, several of them share the channels.
   for (int64_t shares = 1; shares <= most_shares && (shares == 1 || (stages >= shares * least_stages && images * rows * pitch * shares < most)); shares *= 2) {
     const int64_t of_share = over(stages, shares);
     const double turns = std::max(1.0, static_cast<double>(t.blocks * t.passes * shares) / (resident * sm_count)), moved = read / read_bytes + sums * static_cast<double>(shares) / sum_bytes;
-    const double cost = launches + std::hypot(moved * 132 / sm_count, turns * (turn + stage * static_cast<double>(of_share))) + static_cast<double>((shares - 1) * taps) * add;
+    const double cost = launches + std::pow(std::pow(moved * 132 / sm_count, power) + std::pow(turns * (turn + stage * static_cast<double>(of_share)), power), 1 / power) + static_cast<double>((shares - 1) * taps) * add;
     if (shares == 1 || cost < t.cost) t.cost = cost, t.shares = over(stages, of_share), t.task.stages = static_cast<int>(of_share);
   }
   return t;
