@@ -87,6 +87,13 @@ void launch_small(Planner& p, const Product& product, int side) {
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
+void launch_panels(Planner& p, const Product& product) {
+  const PanelsPlan plan = panels_plan(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), product.s);
+  const std::string module = "matmul_panels_" + p.dtype();
+  p.launch(p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + std::to_string(plan.words) + "_" + layout_of(product.s)), {plan.blocks}, panels_threads, 0, product.a, product.b, product.c,
+           plan.task);
+}
+
 void launch_shallow(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const bool wide = s.n % 8 == 0;
@@ -175,6 +182,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
     case TileKernel::f32_small: return launch_f32_small(p, product);
     case TileKernel::simt: return launch_tiles(p, product, "matmul_simt", product_tile(p.device, simt_tiles, s), 32);
     case TileKernel::unaligned: return launch_unaligned(p, product);
+    case TileKernel::panels: return launch_panels(p, product);
     case TileKernel::shifted: return launch_shifted(p, product);
     case TileKernel::middle: return launch_small(p, product, middle_tile);
     case TileKernel::small: return launch_small(p, product, small_tile);

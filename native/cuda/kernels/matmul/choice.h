@@ -10,6 +10,7 @@
 #include "long.h"
 #include "narrow.h"
 #include "narrow_split.h"
+#include "panels.h"
 #include "shallow.h"
 #include "shifted.h"
 #include "short.h"
@@ -47,6 +48,7 @@ enum class TileKernel {
   f32_small,  // matmul_f32_small: f32 of a few tiles
   simt,       // matmul_simt: other f32
   unaligned,  // matmul_unaligned: tf32 of one tile and a long k, with an operand whose rows do not start on 16 bytes
+  panels,     // matmul_panels_<dtype>: f16, bf16 and tf32 with a short k, whatever the alignment of rows
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
   middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, or up to 128 of k and few blocks, in blocks of 64 x 64 results
   small,      // the same of a few tiles and a short k, in blocks of 32 x 32
@@ -74,6 +76,12 @@ inline bool takes_slab(const Traits& device, const ProductShape& s) {
   return is_slab(device.shared_bytes_per_block, s) || (has_wgmma(device) && is_slab_in_rounds(device.sm_count, device.shared_bytes_per_block, s));
 }
 
+// Beside kernels for few vectors, for short sums and for tiles. matmul_small takes few tiles.
+inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) {
+  if (dtype == Dtype::tf32) return is_panels_tf32(s);
+  return is_panels_16(s) && !(s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= device.sm_count && is_small(device.sm_count, s));
+}
+
 inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
   const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(device.sm_count, bytes, s).k_contiguous;
@@ -91,6 +99,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
+  if (tensor_cores && takes_panels(device, dtype, s)) return c;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const bool rows = s.n < s.m ? !s.trans_a : s.trans_b, long_aligned = s.n < s.m ? rows_aligned_a(s, bytes) : rows_aligned_b(s, bytes);  // k is contiguous in the long matrix; its rows start on 16 bytes
   // Small ones of 16 bits are done by blocks that load all of k at once.
@@ -146,12 +155,14 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
+  if (takes_panels(device, dtype, s)) return TileKernel::panels;
   if (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s)) return TileKernel::unaligned;
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;
   if (dtype != Dtype::tf32 && is_middle_at_once(device.sm_count, s)) return TileKernel::middle;
-  return has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32) ? TileKernel::wgmma : TileKernel::mma;
+  if (has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32)) return TileKernel::wgmma;
+  return dtype == Dtype::tf32 && is_panels_of_few_tiles(s) ? TileKernel::panels : TileKernel::mma;
 }
 
 // Tiles of matmul_simt and matmul_mma, the largest first; those with the same sides have fewer stages, for GPUs with less shared memory. `row_bytes`: of a stage, for a row or a column of results.

@@ -43,6 +43,10 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
   if (s.k > 8 && std::min(s.m, s.n) > 128 && results < 400 << 10) return false;
   // matmul_shallow reads the columns of a transposed b an element at a time, too, and has them for few rows.
   if (s.k <= 8) return s.m >= (s.k < 6 ? 256 : 128) && s.n >= 9 && results >= (s.m < 256 ? 1 << 23 : s.trans_b && !s.trans_a && s.n <= 128 ? 1 << 18 : 1 << 19) && !(vectors && s.n >= 64 && (!s.trans_b || s.k < 4));
+  // Both operands by whole words of k, and results by whole vectors.
+  constexpr int most_words_k = 48, least_rows_of_words = 48, most_of_words = 128;  // of one side at most
+  constexpr int64_t least_of_words = 650'000;
+  if (vectors && !s.trans_a && s.trans_b && s.k % 2 == 0 && s.k <= most_words_k && s.m >= least_rows_of_words && s.n > 32 && std::min(s.m, s.n) <= most_of_words && results >= least_of_words) return true;
   // Of rows on 16 bytes, wgmma takes 64 of k at a time: a short k is faster here, of a wide result up to 16 of it.
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return !s.trans_a && s.k <= (s.trans_b && s.n <= 1024 ? 32 : 16) && s.m >= 512 && s.n > 32 && results >= 300 << 10;
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;

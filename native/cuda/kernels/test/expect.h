@@ -22,6 +22,8 @@ void narrow_convolution_shapes();
 void products();
 // products_f32_test.cc
 void f32_products();
+// products_panels_test.cc
+void panel_products();
 // moves_test.cc
 void move_shapes();
 // few_test.cc

@@ -233,6 +233,7 @@ int main(int count, char** words) {
   planes(expect);
   products();
   f32_products();
+  panel_products();
   convolution_shapes();
   narrow_convolution_shapes();
   order_shapes();
