@@ -6,11 +6,11 @@
 inline long long attention_keys_seen(const AttentionSizes& s) { return s.causal && s.period < s.keys ? s.period : s.keys; }
 
 // Pure; see plan_test.cc. `blocks`: of queries; where they leave half of the GPU idle, keys are split, at least two `tiles` of them in a share,
-// from `least` tiles on: to join shares takes as long as some tiles.
-inline int attention_splits(int sm_count, long long blocks, long long tiles, long long least = 4) {
+// from `least` tiles on: to join shares takes as long as some tiles. `resident`: blocks of a multiprocessor at a time.
+inline int attention_splits(int sm_count, long long blocks, long long tiles, long long least = 4, long long resident = 2) {
   constexpr long long most = 128;
   if (blocks * 2 > sm_count || tiles < least) return 1;
-  const long long wanted = sm_count * 2 / blocks < tiles / 2 ? sm_count * 2 / blocks : tiles / 2;
+  const long long wanted = sm_count * resident / blocks < tiles / 2 ? sm_count * resident / blocks : tiles / 2;
   return static_cast<int>(wanted < most ? wanted : most);
 }
 
@@ -240,6 +240,38 @@ inline AttentionTile attention_f32_tile(int sm_count, long long shared_bytes, co
     return tile.dim == wide.dim && s.batch_heads * wide_blocks > sm_count && wide_blocks * wide.queries * 12 <= blocks * tile.queries * 13 ? wide : tile;
   }
   return {};
+}
+
+// f32 on Hopper's tensor cores (attention_f32_wgmma.cu), where queries and keys fill enough of its tiles (measured, see NOTES.md).
+inline bool attention_takes_f32_wgmma(int sm_count, const AttentionSizes& s) {
+  constexpr long long most = 1ll << 31, few_keys = 512, of_block = attention_group_queries * 2;
+  if (s.dim % 4 != 0 || s.dim <= 32 || s.dim > 256 || s.period != s.queries || s.queries <= attention_warp_queries || s.queries >= most || s.keys >= most || s.batch_heads * ((s.queries + of_block - 1) / of_block) >= most / 256) return false;
+  const auto over = [](long long x, long long by) { return (x + by - 1) / by; };
+  const long long seen = attention_keys_seen(s), rows = over(s.queries, attention_warp_queries), groups = over(s.queries, attention_group_queries), blocks = s.batch_heads * over(s.queries, of_block);
+  // Few tiles of 16 queries are sooner done by warps that share keys.
+  if (seen <= few_keys && s.batch_heads * rows <= sm_count) return false;
+  // Blocks of 64 queries, of which half as many are empty, where each multiprocessor has one of either.
+  if (s.dim > 192 && blocks * 2 > sm_count && s.batch_heads * groups <= sm_count) return false;
+  // Tiles of 16 queries and 8 keys in the place of 64 queries: fewer are left to warps.
+  const bool full = rows * 16 * 4 >= groups * attention_group_queries * 3;
+  const long long least = s.queries > 64 ? (s.dim > 64 ? 12 : full ? 20 : 30) : s.dim > 192 ? 36 : s.dim > 64 ? 16 : s.queries <= 32 ? 40 : s.causal ? 36 : 22;
+  return rows * over(seen, 8) >= least * groups;
+}
+// Slots of 32 keys in a tile: two, where registers have room and both groups have queries.
+inline int attention_f32_wgmma_tiles(const AttentionSizes& s) { return s.dim <= 64 || (s.dim <= 128 && s.queries > attention_group_queries) ? 2 : 1; }
+// Shares of the keys: with `causal` and many keys more than multiprocessors take at a time, because they differ in length.
+inline int attention_f32_wgmma_splits(int sm_count, const AttentionSizes& s, long long blocks, long long keys) {
+  constexpr long long least = 8, short_keys = 384;
+  constexpr int most = 8;
+  const long long seen = attention_keys_seen(s);
+  const bool uneven = s.causal && seen > short_keys;
+  const int splits = attention_splits(sm_count, blocks, (seen + keys - 1) / keys, least, uneven ? 2 : 1);
+  return uneven && splits > most ? most : splits;
+}
+// Blocks of `cells` pieces of work: as attention_wgmma_blocks.
+inline long long attention_f32_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
+  constexpr long long short_keys = 512;
+  return cells < sm_count || (s.causal && attention_keys_seen(s) > short_keys) ? cells : sm_count;
 }
 
 // Any head dim (scaled_dot_product_attention.cu): keys of a block at a time, fewer where the head is long; 0 where shared memory has no room for it. Bytes that a launch asks for, and that the kernel has of its own.

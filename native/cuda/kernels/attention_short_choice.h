@@ -49,6 +49,10 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
     return seen <= (s.causal || ragged ? 1536 : 640) && (blocks >= few || seen <= 320);
   }
   if (s.queries <= 32) return false;
+  // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
+  if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
+  // Very many heads that fill the tiles of attention_wgmma.cu, whose next keys arrive while some are met.
+  if (s.causal && s.dim > 112 && tile.dim == 128 && s.queries > 64 && s.queries <= 128 && s.batch_heads >= sm_count * 20ll && attention_wgmma_fits(sm_count, s, tile.keys)) return false;
   if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
   if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);

@@ -1,5 +1,6 @@
 #include "scaled_dot_product_attention.plan.h"
 
+#include "attention_f32_wgmma.h"
 #include "attention_short_choice.h"
 
 #include <algorithm>
@@ -17,10 +18,13 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
   return {in(q), in(k), in(k), out(q)};
 }
 
+// Where blocks leave their shares of keys; 0 where keys are not split.
+CUdeviceptr shares_of(Planner& p, const AttentionSizes& sizes) { return sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0; }
+
 // Splits the keys of `blocks` blocks of `sizes` where they are few. Where the shares go; 0 where keys are not split.
-CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_t keys, int64_t least = 4) {
-  sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(attention_keys_seen(sizes), keys), least);
-  return sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0;
+CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_t keys, int64_t least = 4, int64_t resident = 2) {
+  sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(attention_keys_seen(sizes), keys), least, resident);
+  return shares_of(p, sizes);
 }
 
 void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
@@ -60,7 +64,7 @@ void plan_warp(Planner& p, AttentionSizes sizes) {
   sizes.splits = chosen.splits;
   const int dim = attention_warp_dim(p.device.sm_count, sizes, element_bytes), parts = attention_warp_parts(dim);
   const int64_t tiles = sizes.batch_heads * ceil_div(sizes.queries, attention_warp_queries);
-  const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0, arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
+  const CUdeviceptr shares = shares_of(p, sizes), arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
   const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;
   const unsigned threads = chosen.sharing == 1 ? attention_warp_tiles(dim) * parts * 32 : static_cast<unsigned>(chosen.sharing) * 32, bytes = attention_warp_bytes(sizes, chosen.sharing);
   mark(p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
@@ -103,7 +107,7 @@ Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys)
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split, 1);
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
@@ -142,6 +146,20 @@ void plan_f32(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile
   else launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + dim + "_" + std::to_string(tile.queries), bytes), bytes);
 }
 
+// Hopper's tensor cores for f32 (attention_f32_wgmma.cu).
+void plan_f32_wgmma(Planner& p, AttentionSizes sizes) {
+  const int dim = attention_f32_wgmma_dim(sizes.dim), tiles = attention_f32_wgmma_tiles(sizes);
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, attention_f32_wgmma_queries);
+  sizes.splits = attention_f32_wgmma_splits(p.device.sm_count, sizes, blocks, attention_f32_wgmma_keys);
+  const CUdeviceptr shares = shares_of(p, sizes);
+  const int64_t cells = blocks * sizes.splits;
+  const CUtensorMap map = tensor_map(p.input(0), p.spec.dtype, {sizes.batch_heads, sizes.queries, sizes.dim, sizes.dim}, attention_group_queries);
+  const auto bytes = static_cast<unsigned>(attention_f32_wgmma_bytes(dim));
+  mark(p.launch(p.kernel_in("attention_f32_wgmma", "attention_f32_wgmma_" + std::to_string(dim) + "_" + std::to_string(tiles), bytes), {attention_f32_wgmma_blocks(p.device.sm_count, sizes, cells)}, 384, bytes, map, p.input(1), p.input(2),
+                p.output(), sizes, shares, static_cast<unsigned>(cells), attention_heads_together(sizes)), sizes);
+  join_shares(p, sizes, shares);
+}
+
 }  // namespace
 
 void plan_attention(Planner& p, bool tokens_first) {
@@ -160,13 +178,14 @@ void plan_attention(Planner& p, bool tokens_first) {
   sizes.of_batch = sizes.heads * (sizes.queries - 1) * sizes.dim;
   if (tokens_first) sizes.by_heads = divide_by(sizes.heads), sizes.by_queries = divide_by(sizes.queries);
   const auto bytes_of_element = static_cast<int>(dtype_bytes(p.spec.dtype)), lanes = 16 / bytes_of_element;
+  const bool hopper = p.device.major == 9 && p.device.minor == 0;
+  if (hopper && p.spec.dtype == Dtype::f32 && attention_takes_f32_wgmma(p.device.sm_count, sizes)) return plan_f32_wgmma(p, sizes);
   if (const int together = attention_together(p.device.sm_count, sizes, bytes_of_element); together > 1) return plan_packed(p, sizes, together);
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
   if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);
   if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;
-  const bool hopper = p.spec.dtype != Dtype::f32 && p.device.major == 9 && p.device.minor == 0;
-  if (hopper) {
+  if (hopper && p.spec.dtype != Dtype::f32) {
     if (const AttentionHeld held = attention_held(p.device.sm_count, sizes); held.dim > 0) return plan_held(p, sizes, held);
     if (const AttentionTile tile = attention_short_tile(p.device.sm_count, sizes); tile.dim > 0) return plan_short(p, sizes, tile);
   }

@@ -1,4 +1,5 @@
-// Attention by warp groups of which a multiprocessor has several (attention_short_choice.h): part of opscope_cuda_plan_test.
+// Attention by warp groups (attention_short_choice.h, attention_f32_wgmma.cu): part of opscope_cuda_plan_test.
+#include "kernels/attention_f32_wgmma.h"
 #include "kernels/attention_short_choice.h"
 
 #include "kernels/test/expect.h"
@@ -59,4 +60,27 @@ void attention_groups_of_blocks() {
   AttentionSizes grouped = shared;
   grouped.group = 241;
   expect(attention_apart(grouped) == 34 && attention_apart(own) == 0, "blocks at work together read several heads of keys");
+  expect(!left(sizes(300, 500, 500, 192, true)) && !left(sizes(300, 700, 700, 160, true)) && !left(sizes(100, 300, 300, 256, true)) && left(sizes(200, 1024, 1024, 192, true)) && left(sizes(20, 700, 700, 160, true)) && left(sizes(100, 400, 400, 256)),
+         "causal heads of 160 and more of up to 704 keys have blocks of 64 queries where these are many");
+  expect(left(sizes(3000, 121, 121, 128, true)) && !left(sizes(1000, 121, 121, 128, true)) && !left(sizes(3000, 121, 121, 80, true)), "very many causal heads that fill a block of 128 queries take it");
+
+  const auto f32 = [](const AttentionSizes& s) { return attention_takes_f32_wgmma(sm_count, s); };
+  expect(f32(sizes(8, 4097, 4097, 128, true)) && f32(sizes(64, 512, 512, 64)) && f32(sizes(600, 67, 67, 256)) && f32(sizes(600, 128, 20, 128)) && f32(sizes(600, 33, 64, 128)) && f32(sizes(600, 17, 1000, 64)) && f32(sizes(6, 500, 300, 128)) &&
+             f32(sizes(2, 64, 600, 64)),
+         "f32 on Hopper's tensor cores where queries and keys fill its tiles");
+  expect(!f32(sizes(600, 9, 1000, 160)) && !f32(sizes(600, 24, 100, 64)) && !f32(sizes(1000, 33, 33, 64, true)) && !f32(sizes(600, 64, 64, 256)) && !f32(sizes(600, 67, 67, 64)) && !f32(sizes(600, 64, 64, 64, true)) && !f32(sizes(16, 128, 128, 128)) && !f32(sizes(64, 1024, 1024, 32)) && !f32(sizes(64, 512, 512, 126)) &&
+             !f32(sizes(40, 129, 2048, 256)) && !f32({2, 2, 2, 480, 1000, 60, 64, 1, 1}),
+         "and not where warps share few tiles of queries, heads are short, or rows start off 16 bytes");
+  const auto shares = [](const AttentionSizes& s) { return attention_f32_wgmma_splits(sm_count, s, s.batch_heads * ((s.queries + 127) / 128), attention_f32_wgmma_keys); };
+  expect(shares(sizes(6, 1000, 1000, 128, true)) == 5 && shares(sizes(2, 1000, 1000, 128, true)) == 8 && shares(sizes(16, 64, 600, 128)) == 8 && shares(sizes(16, 257, 257, 64, true)) == 2 && shares(sizes(100, 300, 300, 64)) == 1,
+         "blocks share keys where they leave half of the GPU idle");
+  const auto blocks = [](long long keys, bool causal) { return attention_f32_wgmma_blocks(sm_count, sizes(64, keys, keys, 128, causal), 1024); };
+  expect(blocks(2048, true) == 1024 && blocks(512, true) == sm_count && blocks(2048, false) == sm_count && attention_f32_wgmma_blocks(sm_count, sizes(4, 512, 512, 128), 16) == 16, "long causal blocks are handed out one by one");
+  expect(attention_f32_wgmma_tiles(sizes(8, 20, 999, 64)) == 2 && attention_f32_wgmma_tiles(sizes(8, 64, 999, 128)) == 1 && attention_f32_wgmma_tiles(sizes(8, 65, 999, 128)) == 2 && attention_f32_wgmma_tiles(sizes(8, 512, 512, 160)) == 1, "two slots of keys in a tile where registers have room");
+  bool rings = true;
+  for (int dim = 36; dim <= 256; dim += 4) {
+    const int built = attention_f32_wgmma_dim(dim), tiles = attention_f32_wgmma_tiles(sizes(8, 512, 512, dim));
+    rings = rings && built >= dim && attention_f32_wgmma_bytes(built) <= block_bytes - 1024 && attention_f32_wgmma_stages(built) > tiles * (built > 128 ? 2 : 1);
+  }
+  expect(rings, "the ring of f32 slots fits into shared memory and holds more than the keys of a tile");
 }
