@@ -121,7 +121,9 @@ describe('WGSL kernels', () => {
   })
 
   it('have the next row of a gradient of norms on its way, while threads have registers for it', () => {
-    expect(planNormBackward(32_768, 1024)).toMatchObject({ lanes: 64, rowsPerGroup: 4, held: 4, pieces: 1024, ahead: true })
+    expect(planNormBackward(32_768, 1024)).toMatchObject({ lanes: 128, rowsPerGroup: 2, held: 2, pieces: 2 * 264, ahead: true })
+    // Workgroups join the sums of the rows that share them, so fewer rows are worth it.
+    expect([planNormBackward(8192, 128), planNormBackward(4000, 128)]).toEqual([expect.objectContaining({ lanes: 16, rowsPerGroup: 16, pieces: 512 * 16 }), undefined])
     expect(planNormBackward(8192, 4096)).toMatchObject({ lanes: 256, held: 4, pieces: 256, ahead: true })
     expect(planNormBackward(8192, 8192)).toMatchObject({ lanes: 256, threads: 256, held: 8, ahead: false })
     for (const most of [512, 1024]) expect(planNormBackward(8192, 8192, most)).toMatchObject({ lanes: 512, threads: 512, held: 4, rowsPerGroup: 1, pieces: 132, ahead: true })
@@ -149,10 +151,6 @@ describe('WGSL kernels', () => {
     const long = build('cross_entropy', [2, 131_072])
     expect(long.scratchBytes).toEqual([4 * (2 * (2 * (long.steps[0]!.groups / 2) + 1) + 3)])
     expect(build('cross_entropy', [50_000, 2048]).steps).toHaveLength(2)
-  })
-
-  it('add up rows of up to four runs of all threads in one dispatch', () => {
-    expect([4096, 4097].map((cols) => build('cumsum', [5, 4 * cols]).steps.length)).toEqual([1, 2])
   })
 
   it('pool a whole plane as a reduction, and several windows of one by a thread each', () => {
@@ -230,6 +228,10 @@ describe('products', () => {
     // A workgroup has several blocks of 4x8 outputs where k is short for it and blocks are many.
     expect([[8193, 209], [8193, 50], [2000, 50], [2000, 1000], [100, 209]].map(([blocks, vectors]) => sharingOf(blocks!, vectors!))).toEqual([32, 8, 32, 32, THREADS])
     expect(build('matmul', [1, 32_769, 8, 209, 0, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(8193 / 8)])
+    // Fewer rows of a block where threads that share one would be too few for a device.
+    expect(build('matmul', [7, 1024, 1, 128, 0, 1]).steps.map(({ groups }) => groups)).toEqual([(7 * 1024) / 4 / 8])
+    // More than eight rows whose elements lie across k are read by tiles, each element of the longer operand once.
+    expect([[1, 16, 114_419, 257, 1, 1], [1, 16, 114_419, 257, 0, 1], [1, 8, 114_419, 257, 1, 1]].map((dims) => build('matmul', dims).steps[0]!.wgsl.includes('tile_a'))).toEqual([true, false, false])
     expect(build('matmul', [1, 1, 65_537, 512, 0, 1]).steps[0]!.wgsl).toContain('a: array<vec4<f32>>')
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
   })

@@ -31,6 +31,7 @@ const FEW_ROWS = 264
 const KEPT_OF_GROUP = 2 ** 15
 /** Rows up to which several workgroups share a row rather than that threads keep more than MAX_KEPT of its elements. */
 const FEWEST_ROWS = 16
+const MAX_SINGLES = 24
 
 export interface RowLimits {
   /** Most vectors of each tensor that a thread keeps. */
@@ -54,7 +55,7 @@ export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensor
   const wanted = (singles && width === 1 && rows * vectors >= MANY_SINGLES ? lanesOfSingles(vectors) : undefined) ?? powerOfTwoFrom(few ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
   const usual = Math.min(THREADS, wanted)
   const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
-  const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? MAX_KEPT : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
+  const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? (width === 1 ? MAX_SINGLES : MAX_KEPT) : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
   const spread = large > THREADS && vectors > THREADS && fits(large) && (rows <= FEW_ROWS || !fits(usual))
   const lanes = spread ? large : usual
   const group = Math.max(least, lanes)

@@ -5,7 +5,7 @@ import { ROW_DIMS } from '../../wgsl/row-op/text'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
-import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
+import { exchange, reduction, sumOf } from '../../wgsl/rows'
 import { byParts } from './parts'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program } from '../types'
 
@@ -66,6 +66,8 @@ function perChannel(shape: KernelShape, sum: string, before: string, tensors: Ro
 
 /** Elements, or vectors of four, of a channel that a thread keeps in registers. */
 const MAX_KEPT = { 1: 40, 4: 16 }
+/** The same of larger workgroups, for channels that are enough to fill a device. */
+const LARGE = { lanes: 512, kept: { 1: 56, 4: 14 }, channels: 264 }
 /** Elements of all planes shorter than a sector of memory that are read by channel: caches hold them. */
 const SHORT_PLANE = 8
 const CACHED_ELEMENTS = 2 ** 20
@@ -75,12 +77,15 @@ function byChannel(shape: KernelShape): Program | undefined {
   const [batch, channels, plane] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
   const width = widthFor(plane)
   const row = plane / width
-  const kept = Math.ceil((batch * row) / THREADS)
-  if (kept > MAX_KEPT[width] || (plane < SHORT_PLANE && batch * plane * channels > CACHED_ELEMENTS)) return undefined
+  const isLarge = batch * row > MAX_KEPT[width] * THREADS && channels >= LARGE.channels && (shape.threads ?? THREADS) >= LARGE.lanes
+  const lanes = isLarge ? LARGE.lanes : THREADS
+  const kept = Math.ceil((batch * row) / lanes)
+  if (kept > (isLarge ? LARGE.kept : MAX_KEPT)[width] || (plane < SHORT_PLANE && batch * plane * channels > CACHED_ELEMENTS)) return undefined
   const [type, vector] = [storage(shape.dtype, width), working(width)]
   const each = (text: (k: number) => string) => Array.from({ length: kept }, (_, k) => text(k)).join('\n')
+  const at = (k: number) => (batch === 1 ? `channel * ${row}u + e_${k}` : `(e_${k} / ${row}u * channels + channel) * ${row}u + e_${k} % ${row}u`)
   const bindings = [{ name: 'x', type }, { name: 'weight', type: 'f32' }, { name: 'bias', type: 'f32' }, { name: 'out', type, write: true }, { name: 'mean_out', type: 'f32', write: true }, { name: 'rstd_out', type: 'f32', write: true }]
-  const wgsl = `${header(bindings, shape.dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, shape.subgroups)}
+  const wgsl = `${header(bindings, shape.dtype === 'f16', shape.subgroups !== undefined)}${exchange(lanes)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
 ${entry(`  let channels = dim(1u);
   let n = dim(0u) * ${row}u;
   let count = f32(${width}u * n);
@@ -88,8 +93,8 @@ ${entry(`  let channels = dim(1u);
   let live = group < channels;
   let factor = weight[channel];
   let shift = bias[channel];
-${each((k) => `  let e_${k} = lane + ${k * THREADS}u; let has_${k} = live && e_${k} < n; let at_${k} = (e_${k} / ${row}u * channels + channel) * ${row}u + e_${k} % ${row}u;
-  var x_${k} = ${vector}(0.0); if (has_${k}) { x_${k} = ${vector}(x[at_${k}]); }`)}
+${each((k) => `  let e_${k} = lane + ${k * lanes}u; let has_${k} = live && e_${k} < n;
+  var x_${k} = ${vector}(0.0); if (has_${k}) { x_${k} = ${vector}(x[${at(k)}]); }`)}
   var sum = ${vector}(0.0);
 ${each((k) => `  sum += x_${k};`)}
   let mean = reduce_sum(${sumOf('sum', width)}, lane) / count;
@@ -97,8 +102,8 @@ ${each((k) => `  sum += x_${k};`)}
   var squares = ${vector}(0.0);
 ${each((k) => `  if (has_${k}) { squares += (x_${k} - mean) * (x_${k} - mean); }`)}
   let rstd = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / count + scalar(0u));
-${each((k) => `  if (has_${k}) { out[at_${k}] = ${type}((x_${k} - mean) * (rstd * factor) + shift); }`)}
-  if (live && lane == 0u) { mean_out[channel] = mean; rstd_out[channel] = rstd; }`)}`
+${each((k) => `  if (has_${k}) { out[${at(k)}] = ${type}((x_${k} - mean) * (rstd * factor) + shift); }`)}
+  if (live && lane == 0u) { mean_out[channel] = mean; rstd_out[channel] = rstd; }`, lanes)}`
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, 'output', { output: 1 }, { output: 2 }]
   return { scratchBytes: [], steps: [step(wgsl, buffers, [batch, channels, plane], channels, shape.scalars)] }
 }

@@ -1,7 +1,16 @@
 import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { EXCHANGE, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
+import { elementwise } from '../../wgsl/elementwise'
 import { dimOf, type Kernel, type Program } from '../types'
+import { blockSums, planBlocks } from './blocks'
+import { stagedSums } from './staged'
+
+/** Vectors of a row, by width, beyond which it is added up in blocks: shorter ones of whole vectors take no longer by runs. */
+const BLOCKS_FROM = { 1: 512, 4: 4096 } as const
+
+/** A row of one element is its own sum. */
+const copied = elementwise({ inputs: 1, expression: 'a', raw: true })
 
 /** Runs of THREADS vectors that a workgroup adds up together: one component of a vec4 for each. */
 const RUNS = 4
@@ -138,10 +147,15 @@ const kernel: Kernel = {
   build: (shape) => {
     const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+    if (cols === 1) return copied.build({ ...shape, dims: [rows] })
+    const staged = stagedSums(dtype, rows, cols)
+    if (staged) return staged
     if (cols <= SHORT && (cols % 4 === 0 || cols <= SHORT_OF_SINGLES)) return ofAThread(dtype, rows, cols)
     const width = widthFor(cols)
     const vectors = cols / width
     const short = planShort(vectors)
+    const blocks = vectors > BLOCKS_FROM[width] ? planBlocks(rows, cols, shape) : undefined
+    if (blocks) return blockSums(dtype, rows, blocks, shape)
     if (short) return { scratchBytes: [], steps: [step(shortSums(dtype, width, short), [{ input: 0 }, 'output'], [rows, vectors], Math.ceil(rows / short.rowsPerGroup))] }
     const parts = vectors <= ALONE * THREADS * RUNS ? 1 : Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
     const dims = [rows, vectors, parts, Math.ceil(vectors / parts)]

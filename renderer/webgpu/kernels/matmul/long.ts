@@ -12,6 +12,8 @@ const MOST_OUTPUTS = 32
 const MOST_SHORT = 8
 /** Outputs along the longer side where a thread takes several steps of k: longer runs of fewer rows are read faster. */
 const MOST_LONG = 8
+/** Rows or columns from which on tiles fill a device, and steps of k up to which threads that share them join more than they multiply. */
+const MANY_LONG = { outputs: 2 ** 16, steps: 320 }
 /** Blocks of outputs that leave no multiprocessor idle: the longer side is cut until there are as many. */
 const ENOUGH_BLOCKS = 132
 /** Elements of an operand's row that a thread reads together, where k is long enough. */
@@ -45,14 +47,19 @@ export function longProduct(shape: KernelShape): Program | undefined {
   const short = evenly(Math.min(m, n), MOST_SHORT)
   const several = k >= AT_ONCE * THREADS
   const [alongA, alongB] = [transA === 0 || m === 1, transB === 1 || n === 1]
+  // Tiles read the longer operand once, not once for each of several blocks of the shorter one.
+  if (short.count > 1 && k <= MANY_LONG.steps && !(alongA && alongB) && batch * Math.max(m, n) >= MANY_LONG.outputs) return undefined
   const whole: Width = alongA && alongB ? widthFor(k) : 1
   const cut = (limit: number) => {
     let most = Math.min(limit, Math.floor(MOST_OUTPUTS / short.size))
     while (most > 1 && k < 2 * LEAST_STEPS && batch * short.count * Math.ceil(Math.max(m, n) / most) < ENOUGH_BLOCKS) most = Math.floor(most / 2)
     return evenly(Math.max(m, n), most)
   }
-  const few = cut(MOST_LONG)
-  const lanes = several ? THREADS : sharingOf(batch * short.count * few.count, k / whole)
+  const sharing = (limit: number) => {
+    const few = cut(limit)
+    return { few, lanes: several ? THREADS : sharingOf(batch * short.count * few.count, k / whole) }
+  }
+  const { few, lanes } = [MOST_LONG, MOST_LONG / 2, MOST_LONG / 4].map(sharing).find((one) => one.lanes < THREADS) ?? sharing(MOST_LONG)
   const perGroup = THREADS / lanes
   const long = several || perGroup > 1 ? few : cut(MOST_OUTPUTS)
   const [down, across] = m <= n ? [short, long] : [long, short]

@@ -32,4 +32,8 @@ describe('small products of rows along k', () => {
     const steps = (batch: number, k: number) => KERNELS.get('matmul')!.build({ dtype: 'f32', dims: [batch, 16, 16, k, 1, 0], scalars: [] }).steps
     expect([steps(1, 65_537).length, steps(300, 4096).length]).toEqual([2, 1])
   })
+  it('read operands along k by vectors of four steps, where rows are whole vectors', () => {
+    const types = (k: number, transA: number, transB: number) => [...KERNELS.get('matmul')!.build({ dtype: 'f32', dims: [1, 301, 399, k, transA, transB], scalars: [] }).steps[0]!.wgsl.matchAll(/read> [ab]: array<(.+)>;/g)].map(([, type]) => type)
+    expect([types(200, 0, 1), types(200, 0, 0), types(200, 1, 1), types(201, 0, 1), types(200, 1, 0)]).toEqual([['vec4<f32>', 'vec4<f32>'], ['vec4<f32>', 'f32'], ['f32', 'vec4<f32>'], ['f32', 'f32'], ['f32', 'f32']])
+  })
 })

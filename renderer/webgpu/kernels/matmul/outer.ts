@@ -65,11 +65,30 @@ export function outerProduct(shape: KernelShape): Program | undefined {
   const blocks = down * across
   const split = parts > 1
   const steps = Array.from({ length: TOGETHER }, (_, u) => u)
+  // Vectors along k: four steps at a time of four rows, or of four steps across.
+  const byVectors = k % 4 === 0 && parts === 1 && (transA === 0 || transB === 1)
+  const four = (name: string, width: number, extent: string, alongK: boolean) =>
+    SIDE.map((j) => `let ${name}_${j} = ${alongK ? `vec4<f32>(${name}[(product * ${extent} + at_${name}_${j}) * ${k / 4}u + l])` : width === 4 ? `vec4<f32>(${name}[((product * k + 4u * l + ${j}u) * ${extent} + first_${name}) / 4u])` : `vec4<f32>(${SIDE.map((i) => `f32(${name}[(product * k + 4u * l + ${j}u) * ${extent} + at_${name}_${i}])`).join(', ')})`};`).join(' ')
+  const aOf = (i: number, l: number) => (transA === 0 ? `a_${i}[${l}]` : `a_${l}[${i}]`)
+  const bOf = (l: number) => (transB === 1 ? `vec4<f32>(${SIDE.map((j) => `b_${j}[${l}]`).join(', ')})` : `b_${l}`)
+  const vectorLoop = `  let end = select(0u, ${k / 4}u, share < ${shares}u);
+  for (var l = share; l < end; l += ${shares}u) {
+    ${four('a', wa, 'm', transA === 0)}
+    ${four('b', wb, 'n', transB === 1)}
+${SIDE.map((l) => `    { let b = ${bOf(l)}; ${SIDE.map((i) => `sum_${i} = fma(vec4<f32>(${aOf(i, l)}), b, sum_${i});`).join(' ')} }`).join('\n')}
+  }`
+  const types = byVectors ? [transA === 0 ? 4 : wa, transB === 1 ? 4 : wb] as const : [wa, wb] as const
   const load = (name: string, width: number, extent: string, alongK: boolean, u: number) =>
     width === 4 ? `vec4<f32>(${name}[((product * k + l_${u}) * ${extent} + first_${name}) / 4u])` : `vec4<f32>(${SIDE.map((j) => `f32(${name}[${alongK ? `(product * ${extent} + at_${name}_${j}) * k + l_${u}` : `(product * k + l_${u}) * ${extent} + at_${name}_${j}`}])`).join(', ')})`
   const ofA = (u: number) => load('a', wa, 'm', transA === 0, u)
+  const stepLoop = `  let end = select(0u, min(k, (part + 1u) * dim(3u)), share < ${shares}u);
+  for (var l = part * dim(3u) + share; l < end; l += ${shares * TOGETHER}u) {
+${steps.map((u) => `    let l_${u} = ${u === 0 ? 'l' : `min(l + ${u * shares}u, end - 1u)`};`).join('\n')}
+${steps.map((u) => `    let a_${u} = ${u === 0 ? ofA(u) : `select(vec4<f32>(0.0), ${ofA(u)}, l + ${u * shares}u < end)`}; let b_${u} = ${load('b', wb, 'n', transB === 1, u)};`).join('\n')}
+${steps.map((u) => SIDE.map((i) => `    sum_${i} = fma(vec4<f32>(a_${u}[${i}]), b_${u}, sum_${i});`).join('\n')).join('\n')}
+  }`
   const result = split ? 'f32' : dtype
-  const wgsl = `${header([{ name: 'a', type: storage(dtype, wa) }, { name: 'b', type: storage(dtype, wb) }, { name: 'out', type: storage(result, 1), write: true }], dtype === 'f16')}
+  const wgsl = `${header([{ name: 'a', type: storage(dtype, types[0]) }, { name: 'b', type: storage(dtype, types[1]) }, { name: 'out', type: storage(result, 1), write: true }], dtype === 'f16')}
 var<workgroup> memory: array<vec4<f32>, ${4 * THREADS}>;
 ${entry(`  let m = dim(0u);
   let n = dim(1u);
@@ -86,12 +105,7 @@ ${entry(`  let m = dim(0u);
   let first_b = min(first_column + block % ${across}u * 4u, n - 1u);
 ${(['a', 'b'] as const).flatMap((name) => SIDE.map((j) => `  let at_${name}_${j} = min(first_${name} + ${j}u, ${name === 'a' ? 'm' : 'n'} - 1u);`)).join('\n')}
 ${SIDE.map((i) => `  var sum_${i} = vec4<f32>(0.0);`).join('\n')}
-  let end = select(0u, min(k, (part + 1u) * dim(3u)), share < ${shares}u);
-  for (var l = part * dim(3u) + share; l < end; l += ${shares * TOGETHER}u) {
-${steps.map((u) => `    let l_${u} = ${u === 0 ? 'l' : `min(l + ${u * shares}u, end - 1u)`};`).join('\n')}
-${steps.map((u) => `    let a_${u} = ${u === 0 ? ofA(u) : `select(vec4<f32>(0.0), ${ofA(u)}, l + ${u * shares}u < end)`}; let b_${u} = ${load('b', wb, 'n', transB === 1, u)};`).join('\n')}
-${steps.map((u) => SIDE.map((i) => `    sum_${i} = fma(vec4<f32>(a_${u}[${i}]), b_${u}, sum_${i});`).join('\n')).join('\n')}
-  }
+${byVectors ? vectorLoop : stepLoop}
 ${SIDE.map((i) => `  memory[${i * THREADS}u + lane] = sum_${i};`).join('\n')}
   workgroupBarrier();
   for (var e = lane; e < ${4 * blocks}u; e += ${THREADS}u) {

@@ -59,6 +59,12 @@ describe('tiles', () => {
     expect(sides(1, 2048, 2048)).toEqual([128, 128, 16, 16])
   })
 
+  it('have equal sides and half of the steps at once where few of them share a long sum, so that their threads fetch in one round', () => {
+    const tile = (m: number, n: number, k: number) => tilesFor(1, m, n, k).tile
+    expect([tile(71, 2843, 1129), tile(65, 65, 20_000)]).toEqual([{ rows: 40, columns: 64, depth: 16 }, { rows: 40, columns: 48, depth: 16 }])
+    expect([tile(71, 2843, 300), tile(97, 4097, 1024), tilesFor(1, 71, 2843, 1129, true).tile]).toEqual([{ rows: 64, columns: 64, depth: 32 }, { rows: 64, columns: 64, depth: 32 }, { rows: 40, columns: 64, depth: 32 }])
+  })
+
   it('take a few steps of products at a time where there are no more than some dozens', () => {
     const depths = (gathered: boolean) => [1, 16, 17, 33, 64, 65, 1000].map((k) => tilesFor(1, 137, 17_665, k, gathered).tile.depth)
     expect([depths(false), depths(true)]).toEqual([[16, 16, 8, 8, 8, 16, 16], [16, 16, 16, 16, 16, 16, 16]])

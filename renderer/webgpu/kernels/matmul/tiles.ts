@@ -32,14 +32,21 @@ const rowsOf = (m: number, most: number): number => (partOf(m, most) <= LOW.rows
 /** Steps of k of which a tile takes so few at a time that less is left empty and workgroups have room beside each other; fewer steps are one round. */
 const SHORT = { from: 17, to: 64, depth: 8 }
 
+/** Steps of k that are shared by workgroups where tiles are few. */
+const LONG_SUMS = 512
+
 /** The tile for `batch` products [m, n] of k steps, and how many of them lie along m and n. Where B is `gathered`, threads do not fetch it by blocks. */
 export function tilesFor(batch: number, m: number, n: number, k: number, gathered = false): { tile: Tile; tilesM: number; tilesN: number } {
   const counted = (whole: Tile) => {
     const [tilesM, tilesN] = [Math.ceil(m / whole.rows), Math.ceil(n / whole.columns)]
+    const tiles = batch * tilesM * tilesN
     const equal = { rows: rowsOf(m, whole.rows), columns: partOf(n, whole.columns), depth: whole.depth }
     // Few tiles wait for memory: fewer threads that each fetch more wait longer than they save.
-    const keeps = gathered || batch * tilesM * tilesN >= MANY_TILES || blocksOf(equal).rounds <= blocksOf(whole).rounds
-    return { tile: keeps ? equal : whole, tilesM, tilesN, tiles: batch * tilesM * tilesN }
+    const keeps = gathered || tiles >= MANY_TILES || blocksOf(equal).rounds <= blocksOf(whole).rounds
+    // Workgroups of parts along k are many: with half of the steps at once their threads fetch in one round.
+    const shallow = { ...equal, depth: SIDE }
+    const isSplit = !gathered && tiles < ENOUGH_TILES && k >= LONG_SUMS
+    return { tile: keeps ? equal : isSplit && blocksOf(shallow).rounds === 1 ? shallow : whole, tilesM, tilesN, tiles }
   }
   const fits = ({ tiles }: ReturnType<typeof counted>) => tiles >= ENOUGH_TILES && (tiles <= ONE_EACH || tiles > SOME_MORE)
   const { tile, ...counts } = (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)

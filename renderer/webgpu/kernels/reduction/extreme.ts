@@ -1,6 +1,6 @@
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
-import { entry, header, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
-import { shuffled } from '../../wgsl/rows'
+import { entry, header, numbers, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
+import { powerOfTwoFrom, shuffled } from '../../wgsl/rows'
 import type { BufferName, Program, Step } from '../types'
 import { columnsOf, lanesFor } from './fold'
 import { columnParts, type Float, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT, LONG_RUN, mostPieces, pieces, SHORTEST_RUN } from './steps'
@@ -46,6 +46,30 @@ const vectors = (better: '>' | '<', lanes: number, behind: number) => {
     }`}`
 }
 
+/** Elements of a thread on their way at once. */
+const AT_ONCE = 8
+
+/** A thread's search of single elements, which come in order: behind the end it sees the last one again, which changes nothing. */
+const singles = (better: '>' | '<', lanes: number, most: number, across: boolean) => {
+  const all = numbers(Math.min(AT_ONCE, most))
+  return `    var r = piece % parts * dim(3u) + l;
+    if (r < end) { index = i32(r); value = f32(x[base + r${across ? ' * inner' : ''}]); }
+    for (; r < end; r += ${all.length * lanes}u) {
+${all.map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + r_${u}${across ? ' * inner' : ''}]);`).join('\n')}
+${all.map((u) => `      if (v_${u} ${better} value) { value = v_${u}; index = i32(r_${u}); }`).join('\n')}
+    }`
+}
+
+/** Threads of a row of single elements: no more than a subgroup where rows are many, so that few wait for each other. */
+const MANY_ELEMENTS = 2 ** 18
+const OF_SINGLES = { each: 8, most: 64, least: 32, threads: 2 ** 19 }
+function lanesOfSingles(length: number, runs: number): number {
+  const { each, most, least, threads } = OF_SINGLES
+  let lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / each)))
+  while (lanes > least && (lanes / 2) * runs >= threads && length / (lanes / 2) <= most) lanes /= 2
+  return lanes
+}
+
 /**
  * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
  * columns where there are any, so that reads are contiguous; else as many neighbouring threads search an output as it has elements for.
@@ -58,7 +82,7 @@ function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0,
   const perPart = partLength(reduce, parts, width)
   // Threads that search one output, and how far apart they lie.
   const columns = columnsOf(reduce, inner)
-  const lanes = across ? THREADS / columns : joined ? THREADS : lanesFor(Math.ceil(perPart / width), outer * parts)
+  const lanes = across ? THREADS / columns : joined ? THREADS : width === 1 && !pairs && run === undefined && outer * parts * perPart >= MANY_ELEMENTS ? lanesOfSingles(perPart, outer * parts) : lanesFor(Math.ceil(perPart / width), outer * parts)
   const apart = across ? columns : 1
   const beside = across ? Math.ceil(inner / columns) : 1
   const keeps = 'values' in target
@@ -117,7 +141,7 @@ ${joined ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < in
   var value = 0.0;
   var index = -1;
   if (live) {
-${width === 4 ? vectors(better, lanes, reduce % 4) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
+${width === 4 ? vectors(better, lanes, reduce % 4) : !pairs && run === undefined ? singles(better, lanes, Math.ceil(perPart / lanes), across) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
 ${[0, 1, 2, 3].map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + ${run === undefined ? `r_${u} * inner` : `r_${u} / ${run}u * ${outer * run}u + r_${u} % ${run}u`}]);${pairs ? ` let known_${u} = known[base + r_${u} * inner];` : ''}`).join('\n')}
 ${[0, 1, 2, 3].map((u) => `      { let i = ${pairs ? `known_${u} + i32(r_${u} * dim(6u))` : `i32(r_${u})`}; if (${u === 0 ? '' : `r + ${u * lanes}u < end && `}${pairs ? `known_${u} >= 0 && ` : ''}wins(v_${u}, i, value, index)) { value = v_${u}; index = i; } }`).join('\n')}
     }`}
@@ -144,15 +168,23 @@ const LONGEST_ALONE = 8
 /** Vectors of a single row up to which a thread has one of them: more take longer to join than to read. */
 const FEW_VECTORS = 2 ** 16
 
+/** Elements of a piece at least where rows are more than a few, and pieces of several rows that fill any device known here: more take longer to join. */
+const FEW_ROWS = 16
+const SHORTEST_OF_MANY = 4096
+const ENOUGH_OF_ROWS = 528
+
 /** Pieces of each of `rows` rows. */
 function rowPieces(rows: number, reduce: number): number {
-  if (rows > 1) return Math.min(mostPieces(rows, reduce), pieces(reduce, SHORTEST_RUN, rows))
+  if (rows > 1) return Math.min(mostPieces(rows, reduce), pieces(reduce, rows <= FEW_ROWS ? SHORTEST_RUN : SHORTEST_OF_MANY, rows, ENOUGH_OF_ROWS))
   const vectors = Math.ceil(reduce / 4)
   return vectors <= LONGEST_ALONE * THREADS ? 1 : Math.min(mostPieces(rows, reduce), pieces(vectors, vectors <= FEW_VECTORS ? THREADS : SHORTEST_RUN, rows))
 }
 
+/** Rows of a thread up to which one workgroup of columns is faster than several and their joining. */
+const ROWS_ALONE = 24
+
 /** Pieces of columns: about as many as a piece has rows, so that searching the pairs of all pieces takes no longer than searching one. */
-const columnPieces = (rows: number, reduce: number, inner: number) => Math.min(columnParts(rows, reduce, inner, THREADS, ENOUGH_OF_COLUMNS), Math.max(1, Math.round(Math.sqrt(reduce))))
+const columnPieces = (rows: number, reduce: number, inner: number) => reduce <= (ROWS_ALONE * THREADS) / columnsOf(reduce, inner) ? 1 : Math.min(columnParts(rows, reduce, inner, THREADS, ENOUGH_OF_COLUMNS), Math.max(1, Math.round(Math.sqrt(reduce))))
 
 /** The indices of the largest (`>`) or smallest elements over groups and reduce. */
 export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {

@@ -6,7 +6,11 @@ import { type Float, FoldSteps, type Geometry, GROUPED_ELEMENTS, GROUPED_RESULT,
 
 const floatOf = (shape: KernelShape): Float => (shape.dtype === 'f16' ? 'f16' : 'f32')
 
-const geometryOf = (shape: KernelShape): Geometry => ({ outer: dimOf(shape, 0), reduce: dimOf(shape, 1), inner: dimOf(shape, 2), groups: shape.dims[3] ?? 1 })
+/** Groups of single elements are the rows of columns. */
+function geometryOf(shape: KernelShape): Geometry {
+  const [outer, reduce, inner, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), shape.dims[3] ?? 1]
+  return groups > 1 && reduce === 1 ? { outer: 1, reduce: groups, inner: outer * inner, groups: 1 } : { outer, reduce, inner, groups }
+}
 
 const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],

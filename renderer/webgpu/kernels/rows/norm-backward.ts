@@ -1,9 +1,6 @@
-import { entry, header, step, storage, THREADS, working, type Width } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
-import { exchange, planRows, reduction, sumOf } from '../../wgsl/rows'
-import { FOLDS } from '../reduction/fold'
-import { FoldSteps } from '../reduction/steps'
-import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
+import { entry, header, numbers, step, storage, THREADS, working, type Width } from '../../wgsl/header'
+import { exchange, planRows, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
+import { dimOf, type BufferName, type KernelShape, type Program, type Step } from '../types'
 
 /** Most vectors of a row that a thread holds of each tensor, and those up to which its registers have room for the next row as well. */
 const MAX_HELD = 8
@@ -15,6 +12,11 @@ const ENOUGH_PIECES = 256
 /** The same where a multiprocessor has room for one workgroup of long rows: each of the devices known here has one. */
 const PIECES_OF_LONG = 132
 const FEWEST_ROWS = 8
+/** The same of rows that share workgroups, whose sums these join; workgroups for them, twice as many where few threads share a row; and vectors of a thread. */
+const FEWEST_SHORT_ROWS = 1
+const GROUPS_OF_SHORT = 264
+const FEW_LANES = 32
+const HELD_OF_SHORT = { 1: 4, 4: 2 } as const
 
 /** How workgroups take rows: `lanes` threads a row, each `held` vectors of it; `pieces` rows at a time in all. */
 export interface NormBackwardPlan {
@@ -34,11 +36,14 @@ export function planNormBackward(tokens: number, length: number, most = THREADS)
   const usual = planRows(tokens, length)
   const { width, vectors } = usual
   const isLong = usual.lanes === THREADS && vectors > HELD_AHEAD * THREADS && most >= MOST_THREADS
-  const [lanes, rowsPerGroup] = isLong ? [MOST_THREADS, 1] : [usual.lanes, usual.rowsPerGroup]
+  const isShort = usual.lanes < THREADS
+  const lanes = isLong ? MOST_THREADS : isShort ? Math.max(usual.lanes, Math.min(THREADS, powerOfTwoFrom(Math.ceil(vectors / HELD_OF_SHORT[width])))) : usual.lanes
+  const threads = Math.max(THREADS, lanes)
+  const rowsPerGroup = threads / lanes
   const held = Math.ceil(vectors / lanes)
-  if (held > MAX_HELD || tokens < FEWEST_ROWS * ENOUGH_PIECES * rowsPerGroup) return undefined
-  const pieces = isLong && width === 4 ? PIECES_OF_LONG : ENOUGH_PIECES * rowsPerGroup
-  return { width, vectors, lanes, threads: Math.max(THREADS, lanes), rowsPerGroup, held, pieces, ahead: held <= HELD_AHEAD }
+  if (held > MAX_HELD || tokens < (isShort ? FEWEST_SHORT_ROWS : FEWEST_ROWS) * ENOUGH_PIECES * rowsPerGroup) return undefined
+  const pieces = isLong && width === 4 ? PIECES_OF_LONG : (isShort ? Math.min(lanes <= FEW_LANES ? 2 * GROUPS_OF_SHORT : GROUPS_OF_SHORT, Math.ceil(tokens / rowsPerGroup)) : ENOUGH_PIECES) * rowsPerGroup
+  return { width, vectors, lanes, threads, rowsPerGroup, held, pieces, ahead: held <= HELD_AHEAD }
 }
 
 /**
@@ -79,7 +84,14 @@ ${each((k) => `    ${loads('next_', 'next_row * vectors + l', 'more', k)}`)}`
     : `    ${scalars('', 'row')}
 ${again ? '' : each((k) => `    ${loads('', 'base', 'live', k)}`)}`
   const taken = ahead ? `    rstd = next_rstd;${layer ? ' mean = next_mean;' : ''}\n${each((k) => `    grad_${k} = next_grad_${k}; x_${k} = next_x_${k};`)}` : ''
-  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${exchange(threads, reduced)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups, reduced)}
+  // What the rows of a workgroup have is joined in its memory.
+  const groups = pieces / rowsPerGroup
+  const joins = ['dweight', ...(layer ? ['dbias'] : [])].map((name, kind) => each((k) => `  rows[lane] = ${name}_${k};
+  workgroupBarrier();
+${joinedLanes('rows', rowsPerGroup, lanes)}
+  if (lane < ${lanes}u && has_${k} && group < ${groups}u) { sums[(${kind * groups}u + group) * vectors + l + ${k * lanes}u] = rows[lane]; }
+  workgroupBarrier();`)).join('\n')
+  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${exchange(threads, reduced)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups, reduced)}${rowsPerGroup > 1 ? `var<workgroup> rows: array<${vf}, ${threads}>;\n` : ''}
 ${entry(`  let l = lane % ${lanes}u;
   let tokens = dim(0u);
   let vectors = dim(1u);
@@ -100,22 +112,52 @@ ${layer ? `    let both = reduce_sum(vec2<f32>(${sumOf('along_sum', width)}, ${s
 ${each((k) => `    if (live && has_${k}) { ${again ? `let grad_${k} = ${read('grad', 'base', k)}; let x_${k} = ${read('x', 'base', k)}; ` : ''}out[base + ${k * lanes}u] = ${type}(rstd * (grad_${k} * ${weight(k)}${layer ? ' - plain' : ''} - ${h(k)} * along)); }`)}
 ${taken}
   }
-${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`)}`, threads)}`
+${rowsPerGroup === 1 ? each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`) : joins}`, threads)}`
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, ...(layer ? [{ input: 4 }] : []), 'output', { scratch: 0 }]
-  const scratchBytes = [4 * kinds * pieces * length]
-  const steps = [step(wgsl, buffers, [tokens, vectors, length, pieces], pieces / rowsPerGroup)]
-  const target: BufferName = layer ? { scratch: 1 } : { output: 1 }
-  if (layer) scratchBytes.push(4 * kinds * length)
-  const fold = new FoldSteps(shape, FOLDS['sum']!, layer ? 'f32' : dtype, pieces, target, scratchBytes.length)
-  fold.columns({ from: { scratch: 0 }, type: 'f32' }, kinds, pieces, length, true)
-  scratchBytes.push(...fold.scratchBytes)
-  steps.push(...fold.steps)
-  if (layer) {
-    const split = mapped({
-      tensors: [{ name: 'both', at: target, type: 'f32' }, { name: 'dweight', at: { output: 1 }, write: true }, { name: 'dbias', at: { output: 2 }, write: true }],
-      body: '  dweight[i] = own(both[i]);\n  dbias[i] = own(both[dim(0u) + i]);',
-    }, dtype, length)
-    steps.push(...split.steps)
+  return {
+    scratchBytes: [4 * kinds * groups * length],
+    steps: [step(wgsl, buffers, [tokens, vectors, length, pieces], groups), sumOfGroups(dtype, width, vectors, kinds, groups)],
   }
-  return { scratchBytes, steps }
+}
+
+/** Bytes beside each other that a workgroup of the second step reads, and sums that a thread reads together. */
+const BESIDE = 128
+const AT_ONCE = 8
+
+/** Adds up what `groups` workgroups left of each of `kinds` sums of columns: dweight, and dbias. */
+function sumOfGroups(dtype: 'f32' | 'f16', width: Width, vectors: number, kinds: number, groups: number): Step {
+  const vf = working(width)
+  const wide = Math.min(BESIDE / 4 / width, powerOfTwoFrom(vectors))
+  const high = THREADS / wide
+  const beside = Math.ceil(vectors / wide)
+  const all = numbers(Math.min(AT_ONCE, Math.ceil(groups / high)))
+  const type = storage(dtype, width)
+  const written = (name: string) => `${name}[column] = ${type}(rows[lane]);`
+  const wgsl = `${header([{ name: 'sums', type: vf }, { name: 'dweight', type, write: true }, ...(kinds > 1 ? [{ name: 'dbias', type, write: true }] : [])], dtype === 'f16')}
+var<workgroup> rows: array<${vf}, ${THREADS}>;
+${entry(`  let column = group % ${beside}u * ${wide}u + lane % ${wide}u;
+  let kind = min(group / ${beside}u, ${kinds - 1}u);
+  let base = kind * ${groups * vectors}u + min(column, ${vectors - 1}u);
+  var sum = ${vf}(0.0);
+  for (var g = lane / ${wide}u; g < ${groups}u; g += ${all.length * high}u) {
+${all.map((u) => `    let v_${u} = sums[base + ${u === 0 ? 'g' : `min(g + ${u * high}u, ${groups - 1}u)`} * ${vectors}u];`).join('\n')}
+${all.map((u) => `    sum += ${u === 0 ? 'v_0' : `select(${vf}(0.0), v_${u}, g + ${u * high}u < ${groups}u)`};`).join('\n')}
+  }
+  rows[lane] = sum;
+  workgroupBarrier();
+${joinedLanes('rows', high, wide)}
+  if (lane < ${wide}u && column < ${vectors}u) { ${kinds > 1 ? `if (kind == 0u) { ${written('dweight')} } else { ${written('dbias')} }` : written('dweight')} }`)}`
+  return step(wgsl, [{ scratch: 0 }, { output: 1 }, ...(kinds > 1 ? [{ output: 2 }] : [])], [], beside * kinds)
+}
+
+/** WGSL that adds up `count` rows of `wide` threads each into the first, in `name`. */
+function joinedLanes(name: string, count: number, wide: number): string {
+  const joins: string[] = []
+  for (let left = count; left > 1; ) {
+    const by = left % 4 === 0 ? 4 : 2
+    left /= by
+    const at = (q: number) => `${name}[lane + ${q * left * wide}u]`
+    joins.push(`  if (lane < ${left * wide}u) { ${name}[lane] = ${by === 4 ? `(${name}[lane] + ${at(1)}) + (${at(2)} + ${at(3)})` : `${name}[lane] + ${at(1)}`}; }\n  workgroupBarrier();`)
+  }
+  return joins.join('\n')
 }

@@ -58,13 +58,17 @@ const crossEntropyBackward = rowKernel({
 /** h = (x - mean) * rstd of an element, without the mean for rms_norm. */
 const NORMED = { layer: '(x - mean) * rstd', rms: 'x * rstd' } as const
 
+/** Elements up to which one dispatch is faster than two that read each element once. */
+const LITTLE = 2 ** 19
+
 /** dx by rows, then the sums over tokens for dweight and, with a mean, dbias. */
 const normBackward = (kind: keyof typeof NORMED): Kernel => ({
   dtypes: FLOATS,
   build: (shape) => {
     const h = NORMED[kind]
     const layer = kind === 'layer'
-    const fused = longNormBackward(shape, layer) ?? smallNormBackward(shape, layer) ?? fusedNormBackward(shape, layer)
+    const isLittle = dimOf(shape, 0) * dimOf(shape, 1) <= LITTLE
+    const fused = longNormBackward(shape, layer) ?? (isLittle ? undefined : fusedNormBackward(shape, layer)) ?? smallNormBackward(shape, layer) ?? fusedNormBackward(shape, layer)
     if (fused) return fused
     const saved = layer ? [raw('mean_of', 3, 'f32'), raw('rstd_of', 4, 'f32')] : [raw('rstd_of', 3, 'f32')]
     const dx = over(shape, {

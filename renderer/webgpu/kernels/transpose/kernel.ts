@@ -1,4 +1,4 @@
-import { entry, header, step, storage, THREADS, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
 import { mapped, numbersOf } from '../../wgsl/mapped'
 import { dimOf, type Kernel, type Program } from '../types'
 
@@ -51,6 +51,35 @@ ${places.map((q) => `  { let y = y_lane + ${q * TALL}u; if (row + y < rows && co
 ${places.map((q) => `  { let y = y_lane + ${q * TALL}u; if (column + y < columns && row + 4u * x_lane < rows) { let turned = vec4<f32>(${places.map(element).join(', ')}); out[((column + y) * rows + row) / 4u + x_lane] = ${type}(turned); } }`).join('\n')}`)}`
 }
 
+/** Rows below which a workgroup has some columns whole: as many as its memory holds. */
+const SOME_ROWS = 128
+
+/** Columns that a workgroup has whole; undefined where rows are too many, or too few for as many columns as threads read beside each other. */
+export const wholeColumns = (rows: number): number | undefined => (rows >= SOME_ROWS ? undefined : rows < SOME_ROWS / 2 ? 2 * SIDE : SIDE)
+
+/** Some rows of no whole vectors: a workgroup has columns whole, which lie behind each other in the results, so that it writes no parts of sectors of memory but at its ends. */
+function someRows(dtype: 'f32' | 'f16', rows: number, cols: number, wide: number): Program {
+  const type = storage(dtype, 1)
+  const high = THREADS / wide
+  const pitch = rows | 1
+  const held = rows * wide
+  const at = (e: string) => (pitch === rows ? e : `(${e}) / ${rows}u * ${pitch}u + (${e}) % ${rows}u`)
+  const reads = numbers(Math.ceil(rows / high))
+  const writes = numbers(Math.ceil(held / THREADS))
+  const wgsl = `${header([{ name: 'x', type }, { name: 'out', type, write: true }], dtype === 'f16')}
+var<workgroup> columns: array<${type}, ${pitch * wide}>;
+${entry(`  let first = group * ${wide}u;
+  let column = first + lane % ${wide}u;
+  let read = min(column, ${cols - 1}u);
+  let row = lane / ${wide}u;
+${reads.map((q) => `  let v_${q} = x[min(row + ${q * high}u, ${rows - 1}u) * ${cols}u + read];`).join('\n')}
+${reads.map((q) => `  ${(q + 1) * high > rows ? `if (row + ${q * high}u < ${rows}u) ` : ''}{ columns[lane % ${wide}u * ${pitch}u + row + ${q * high}u] = v_${q}; }`).join('\n')}
+  workgroupBarrier();
+  let end = min(${held}u, (${cols}u - min(first, ${cols}u)) * ${rows}u);
+${writes.map((q) => `  if (lane + ${q * THREADS}u < end) { out[first * ${rows}u + lane + ${q * THREADS}u] = columns[${at(`lane + ${q * THREADS}u`)}]; }`).join('\n')}`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, 'output'], [rows, cols], Math.ceil(cols / wide))] }
+}
+
 /** Elements from which on a thread has several, all on their way together. */
 const MANY = 2 ** 20
 
@@ -98,6 +127,8 @@ const kernel: Kernel = {
       const [down, across] = [Math.ceil(rows / WIDE), Math.ceil(cols / WIDE)]
       return { scratchBytes: [], steps: [step(wideSquares(dtype), [{ input: 0 }, 'output'], [rows, cols, across], down * across)] }
     }
+    const wide = rows * cols >= MANY ? wholeColumns(rows) : undefined
+    if (wide !== undefined) return someRows(dtype, rows, cols, wide)
     const [down, across] = [Math.ceil(rows / SIDE), Math.ceil(cols / SIDE)]
     return { scratchBytes: [], steps: [step(squares(dtype), [{ input: 0 }, 'output'], [rows, cols, across], down * across)] }
   },

@@ -5,9 +5,11 @@ import type { RowOp } from './types'
 import { namesOf, RowText } from './text'
 import { planRows, type RowPlan } from '../rows'
 import { areShort, shortRows } from './short'
+import { planStagedRows, stagedRows } from './staged'
 
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024
+const SHORTEST_OF_SINGLES = 4096
 const ENOUGH_GROUPS = 2048
 /** Workgroups of a row whose results each workgroup of the next step joins: one for each of its threads, or more of long parts. */
 const MOST_PARTS = 4 * THREADS
@@ -17,8 +19,8 @@ const LONG_PART = 4096
 const LEAST_THREADS = 128
 
 /** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. `most`: where each is joined by a thread of its own. */
-const partsOf = (rows: number, { vectors, kept }: RowPlan, most = MOST_PARTS): number =>
-  kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.max(Math.min(THREADS, Math.ceil(vectors / SHORTEST_PART)), Math.floor(vectors / LONG_PART)), Math.floor(ENOUGH_GROUPS / rows)))
+const partsOf = (rows: number, { vectors, kept, width }: RowPlan, most = MOST_PARTS): number =>
+  kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.max(Math.min(THREADS, Math.ceil(vectors / (width === 1 ? SHORTEST_OF_SINGLES : SHORTEST_PART))), Math.floor(vectors / LONG_PART)), Math.floor(ENOUGH_GROUPS / rows)))
 
 /** Workgroups whose results the last of them joins. */
 const MOST_JOINED = 2048
@@ -33,6 +35,8 @@ export function isMeanInOne(rows: number, length: number, { threads }: DeviceLim
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
   if (areShort(op, rows, length)) return shortRows(op, { dtype }, rows, length)
+  const staged = planStagedRows(op, rows, length)
+  if (staged) return stagedRows(op, staged, { dtype }, rows, length)
   const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads, singles: true, ...('mean' in op.result ? {} : { written: true, least: LEAST_THREADS }) })
   const parts = partsOf(rows, plan, 'mean' in op.result ? THREADS : MOST_PARTS)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? []), ...('mean' in op.result ? [plan.groups] : [])]

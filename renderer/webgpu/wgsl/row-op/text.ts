@@ -39,8 +39,8 @@ export class RowText {
   /** Numbers of the vectors of a thread that are on their way together where it does not keep a row: one where it has no more than it would have on their way. */
   get #together(): readonly number[] {
     const { width, vectors, lanes } = this.plan
-    const most = TOGETHER[width]
-    return Array.from({ length: Math.ceil(vectors / this.parts / lanes) > most ? most : 1 }, (_, k) => k)
+    const count = Math.ceil(vectors / this.parts / lanes)
+    return Array.from({ length: Math.min(TOGETHER[width], count) }, (_, k) => k)
   }
 
   /**
