@@ -12,8 +12,10 @@ const ENOUGH_PIECES = 256
 /** The same where a multiprocessor has room for one workgroup of long rows: each of the devices known here has one. */
 const PIECES_OF_LONG = 132
 const FEWEST_ROWS = 8
-/** The same of rows that share workgroups, whose sums these join; workgroups for them, twice as many where few threads share a row; and vectors of a thread. */
+/** Threads of a row up to which it is short. Workgroups join the sums of the short rows that they share, so one row of each piece is enough. */
+const MOST_LANES_OF_SHORT = 64
 const FEWEST_SHORT_ROWS = 1
+/** Workgroups for short rows, twice as many where few threads share a row, and vectors of a thread by width. */
 const GROUPS_OF_SHORT = 264
 const FEW_LANES = 32
 const HELD_OF_SHORT = { 1: 4, 4: 2 } as const
@@ -36,7 +38,7 @@ export function planNormBackward(tokens: number, length: number, most = THREADS)
   const usual = planRows(tokens, length)
   const { width, vectors } = usual
   const isLong = usual.lanes === THREADS && vectors > HELD_AHEAD * THREADS && most >= MOST_THREADS
-  const isShort = usual.lanes < THREADS
+  const isShort = usual.lanes <= MOST_LANES_OF_SHORT
   const lanes = isLong ? MOST_THREADS : isShort ? Math.max(usual.lanes, Math.min(THREADS, powerOfTwoFrom(Math.ceil(vectors / HELD_OF_SHORT[width])))) : usual.lanes
   const threads = Math.max(THREADS, lanes)
   const rowsPerGroup = threads / lanes
