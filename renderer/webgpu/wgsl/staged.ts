@@ -8,7 +8,7 @@ const MOST_EACH = 4
 const SECTOR = 8
 /** Elements of a row at most: neighbours that share a longer one write whole sectors themselves. And elements of all rows that are worth the way through workgroup memory. */
 const LONGEST = 16
-const FEWEST_ELEMENTS = 2 ** 18
+const FEWEST_ELEMENTS = 2 ** 21
 
 /** How many rows of no whole vectors that lie behind each other a workgroup has. */
 export interface StagedPlan {

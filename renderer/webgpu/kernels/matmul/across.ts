@@ -25,6 +25,8 @@ const JOINED = 4096
 /** Workgroups up to which larger ones leave no more of a device idle, and f32 of a thread's sums that leave it registers there. */
 const FEW_GROUPS = 132
 const FEW_SUMS = 8
+/** Threads of a workgroup beyond which each has too few registers for more than two steps of several rows or columns. */
+const FEW_REGISTERS = 512
 
 /** How a product of few rows or columns is shared. */
 export interface AcrossPlan {
@@ -92,7 +94,7 @@ function text({ dtype: given }: KernelShape, [, , , , transA, transB]: readonly 
   const result = parts > 1 ? 'f32' : dtype
   const out = storage(result, right && !isSpread ? width : 1)
   const shorts = Array.from({ length: size }, (_, i) => i)
-  const loads = Array.from({ length: size <= 2 ? 8 : 4 }, (_, u) => u)
+  const loads = Array.from({ length: size <= 2 ? 8 : wide * high > FEW_REGISTERS ? 2 : 4 }, (_, u) => u)
   const ofShort = shared ? '0u' : 'product'
   const shortAt = (i: number, l: string) =>
     right ? (transA === 1 ? `(${ofShort} * k + ${l}) * m + own_${i}` : `(${ofShort} * m + own_${i}) * k + ${l}`) : transB === 1 ? `(product * n + own_${i}) * k + ${l}` : `(product * k + ${l}) * n + own_${i}`

@@ -169,7 +169,7 @@ const LONGEST_ALONE = 8
 const FEW_VECTORS = 2 ** 16
 
 /** Elements of a piece at least where rows are more than a few, and pieces of several rows that fill any device known here: more take longer to join. */
-const FEW_ROWS = 16
+const FEW_ROWS = 64
 const SHORTEST_OF_MANY = 4096
 const ENOUGH_OF_ROWS = 528
 

@@ -10,6 +10,7 @@ import { planStagedRows, stagedRows } from './staged'
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024
 const SHORTEST_OF_SINGLES = 4096
+const MANY_SINGLES = 2 ** 20
 const ENOUGH_GROUPS = 2048
 /** Workgroups of a row whose results each workgroup of the next step joins: one for each of its threads, or more of long parts. */
 const MOST_PARTS = 4 * THREADS
@@ -20,7 +21,7 @@ const LEAST_THREADS = 128
 
 /** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. `most`: where each is joined by a thread of its own. */
 const partsOf = (rows: number, { vectors, kept, width }: RowPlan, most = MOST_PARTS): number =>
-  kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.max(Math.min(THREADS, Math.ceil(vectors / (width === 1 ? SHORTEST_OF_SINGLES : SHORTEST_PART))), Math.floor(vectors / LONG_PART)), Math.floor(ENOUGH_GROUPS / rows)))
+  kept !== undefined ? 1 : Math.max(1, Math.min(most, Math.max(Math.min(THREADS, Math.ceil(vectors / (width === 1 && rows * vectors >= MANY_SINGLES ? SHORTEST_OF_SINGLES : SHORTEST_PART))), Math.floor(vectors / LONG_PART)), Math.floor(ENOUGH_GROUPS / rows)))
 
 /** Workgroups whose results the last of them joins. */
 const MOST_JOINED = 2048
