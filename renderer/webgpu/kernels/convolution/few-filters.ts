@@ -6,6 +6,8 @@ import type { FewTermsShape } from './few-terms'
 
 /** Filters of a group whose sums a thread has at its positions. */
 const MOST_FILTERS = 24
+/** More of them, of long sums at few positions, which tiles of few threads would have in as many parts. */
+const MORE_FILTERS = { filters: 32, terms: 512, positions: 2 ** 15 }
 /** Terms from which on reading their weights ahead pays, for a vector of filters and for several; and those of a short sum. */
 const LEAST_TERMS = { one: 4, several: 24 }
 const SHORT_TERMS = 64
@@ -56,7 +58,7 @@ export function planFewFilters(groups: number, filters: number, positions: numbe
   const vectors = vectorsOf(filters)
   const most = Math.floor(MEMORY / (taps * vectors))
   const kind = vectors === 1 ? 'one' : 'several'
-  if (filters > MOST_FILTERS || channels * taps < LEAST_TERMS[kind] || most < 1) return undefined
+  if (filters > (channels * taps >= MORE_FILTERS.terms && positions < MORE_FILTERS.positions ? MORE_FILTERS.filters : MOST_FILTERS) || channels * taps < LEAST_TERMS[kind] || most < 1) return undefined
   const columns = filters > MANY.filters && positions >= MANY.positions ? ACROSS.one : ACROSS[kind]
   // Long sums are shared rather than weights read for fewer positions.
   const grids = channels * taps > SHORT_TERMS ? columns.flatMap((across) => WIDTHS.map((wide) => [across, wide] as const)) : WIDTHS.flatMap((wide) => columns.map((across) => [across, wide] as const))

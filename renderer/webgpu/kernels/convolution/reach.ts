@@ -1,4 +1,5 @@
 import { mapped } from '../../wgsl/mapped'
+import { withMadeWeights } from './made-weights'
 import { dimOf, type KernelShape, type Program } from '../types'
 
 /** Extents of an axis in the op's dims begin here, four of each: input, kernel, padding, output. */
@@ -36,17 +37,13 @@ export function withReachedWeights(whole: KernelShape, { shape, firsts }: { shap
   const kernels = (of: KernelShape) => AXES_AT.map((at) => dimOf(of, at + 1)) as [number, number, number]
   const [[, h, w], taps] = [kernels(whole), kernels(shape)]
   const count = dimOf(shape, 2) * (dimOf(shape, 1) / dimOf(shape, 3)) * taps[0] * taps[1] * taps[2]
-  const weights = { scratch: program.scratchBytes.length }
   // dims 1 to 3: taps left along each axis; 4 to 6: all taps; 7: the first one.
-  const copy = mapped({
+  return withMadeWeights(whole, program, count, (weights) => mapped({
     tensors: [{ name: 'weight', at: { input: 1 } }, { name: 'out', at: weights, write: true }],
     body: `  let row = i / dim(3u);
   let plane = row / dim(2u);
   let at = ((plane / dim(1u) * dim(4u) + plane % dim(1u)) * dim(5u) + row % dim(2u)) * dim(6u) + i % dim(3u) + dim(7u);
   out[i] = weight[at];`,
     dims: [...taps, ...kernels(whole), (firsts[0]! * h + firsts[1]!) * w + firsts[2]!],
-  }, shape.dtype, count)
-  const bytes = Math.ceil((count * (shape.dtype === 'f16' ? 2 : 4)) / 4) * 4
-  const steps = program.steps.map((step) => ({ ...step, buffers: step.buffers.map((buffer) => (typeof buffer === 'object' && 'input' in buffer && buffer.input === 1 ? weights : buffer)) }))
-  return { scratchBytes: [...program.scratchBytes, bytes], steps: [...copy.steps, ...steps] }
+  }, shape.dtype, count))
 }

@@ -4,11 +4,13 @@ import { joinedParts } from '../matmul/joined'
 import { matmulText } from '../matmul/kernel'
 import { chunkOf, partsOfProduct, threadsOf, tilesFor, usedOf } from '../matmul/tiles'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { denseConvolution, isDense } from './dense'
 import { directConvolution, directPlan, FILTERS } from './direct'
 import { fewFilters, planFewFilters } from './few-filters'
 import { fewTerms, planFewTerms } from './few-terms'
 import { gatherImage } from './gather'
 import { placedSums } from './joined'
+import { ownFilters, planOwnFilters } from './own-filters'
 import { ownPlanes, planOwnPlanes } from './own-planes'
 import { AXES_AT, reached, withReachedWeights } from './reach'
 
@@ -31,7 +33,7 @@ const MET = `fn met(base: u32, o: u32, t: u32) -> f32 {
   let d = i32(o / (h_output * w_output) * stride + t / (h_kernel * w_kernel) * dilation) - i32(d_padding);
   let h = i32(o / w_output % h_output * stride + t / w_kernel % h_kernel * dilation) - i32(h_padding);
   let w = i32(o % w_output * stride + t % w_kernel * dilation) - i32(w_padding);
-  let outside = d < 0 || h < 0 || w < 0 || d >= i32(d_input) || h >= i32(h_input) || w >= i32(w_input);
+  let outside = (d < 0) | (h < 0) | (w < 0) | (d >= i32(d_input)) | (h >= i32(h_input)) | (w >= i32(w_input));
   return select(f32(x[base + select((u32(d) * h_input + u32(h)) * w_input + u32(w), 0u, outside)]), 0.0, outside);
 }
 `
@@ -89,6 +91,10 @@ function planned(shape: KernelShape, whole?: KernelShape): Program {
   const planesOf = { filters: m, planes: batch * channels, outputs: extents(3), kernel: extents(1), stride: dimOf(shape, 4), dilation: dimOf(shape, 5), paddings }
   const ownRows = channels === groups ? planOwnPlanes(planesOf) : undefined
   if (ownRows) return ownPlanes(dtype, ownRows, constants(shape), planesOf)
+  const dense = { batch, channels, filters, groups, plane: volume(0), taps, outputs }
+  if (isDense(dense)) return denseConvolution(shape, dense, constants(shape))
+  const ownOf = planOwnFilters(groups, m, batch, outputs, k)
+  if (ownOf) return ownFilters(dtype, ownOf, constants(shape), { terms: k, batch, taps })
   const fewOf = planFewFilters(groups, m, batch * outputs, channels / groups, taps)
   if (fewOf) return fewFilters(dtype, fewOf, m, constants(shape), { groups, paddings, batch, outputs })
   if ((m < FEW_FILTERS && (m <= FILTERS || (tiles < MANY_TILES && images * m * outputs * k <= LITTLE))) || k <= FEW_TERMS || (tiles < FEW_TILES && images * m * outputs * k <= LITTLE))

@@ -73,8 +73,9 @@ describe('the plans of sort, topk and scatter_add', () => {
 
   it('select more elements of parts where a row has many parts, and one workgroup soon has what they leave', () => {
     expect(build('topk', [20, 50_000, 300]).steps.map(({ groups }) => groups)).toEqual([20 * 13, 20])
-    expect(build('topk', [1, 8_000_000, 20]).steps.map(({ groups }) => groups)).toEqual([128, 1])
-    expect(build('topk', [1, 250_001, 400]).steps).toHaveLength(5)
+    // Of one row as many as leave no device idle.
+    expect([build('topk', [1, 8_000_000, 20]), build('topk', [3, 2_000_000, 20])].map(({ steps }) => steps.map(({ groups }) => groups))).toEqual([[384, 1], [3 * 128, 3]])
+    expect(build('topk', [1, 250_001, 400]).steps).toHaveLength(8)
   })
 
   it('merge the first of sorted parts of few rows, and sort many rows by large workgroups', () => {
@@ -98,10 +99,13 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect(build('topk', [4, 8192, 5000]).steps.map(({ groups }) => groups)).toEqual(build('sort', [4, 8192, 1]).steps.map(({ groups }) => groups))
   })
 
-  it('select the first of long rows by digits: three are counted, then candidates are collected and sorted', () => {
+  it('select the first of long rows by a bound of their keys, or by digits: three are counted, then candidates are collected and ranked', () => {
     const { steps, scratchBytes } = build('topk', [4, 5_694_653, 496])
-    expect(steps.map(({ groups }) => groups)).toEqual([1048, 1048, 1048, 1048, 4])
-    expect(scratchBytes).toEqual([4 * 4 * (3 * 2048 + 1), 4 * 4 * 4 * 3, 8 * 4 * 2048])
+    expect(steps.map(({ groups }) => groups)).toEqual([1048, 4, 1048, 1048, 1048, 1048, 1048, 4 * 64])
+    // First keys of 262 workgroups of a row, and of groups of eight of their threads.
+    expect(scratchBytes).toEqual([4 * 4 * (3 * 2048 + 2), 4 * 4 * 4 * 3, 8 * 4 * 2048, 4 * 4 * (262 * (256 + 32) + 1)])
+    // Candidates of many rows are sorted by a workgroup each.
+    expect(build('topk', [300, 100_000, 1200]).steps.map(({ groups }) => groups)).toEqual([1200, 1200, 1200, 1200, 300])
     // Little, short rows, and most of a row are sorted.
     for (const dims of [[1, 65_536, 1000], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
   })

@@ -125,16 +125,17 @@ const sortedCandidates = (written: string): string => `  var size = 2u;
 /** Elements that are all candidates. */
 const MOST_COMPARED = 256
 
-/** Elements of a part of a row, and parts of a row at most; rows and elements up to which that is known to be faster than counts of all workgroups. */
+/** Elements of a part of a row, and parts of a row at most, or of one or two rows, which leave a device idle, of all; rows and elements up to which that is known to be faster than counts of all workgroups. */
 const PART = 4096
 const MOST_PARTS = 128
+const PARTS_OF_ALL = 384
 /** More than FEW elements: how many at most, of rows of how many at least, also for each of them, and elements times those selected up to which one workgroup soon has what parts leave. */
 const MORE = { first: 400, least: 10 * PART, ofEach: 64, left: 48 * 2 ** 20 }
 const FEW_ROWS = 32
 const MOST_ELEMENTS = 2 ** 23
 
 /** About as many elements as the parts leave of the row. */
-const partSize = (length: number, first: number): number => Math.ceil(Math.max(PART, Math.sqrt(length * first), length / MOST_PARTS) / 4) * 4
+const partSize = (rows: number, length: number, first: number): number => Math.ceil(Math.max(PART, Math.sqrt(length * first), length / Math.max(MOST_PARTS, Math.floor(PARTS_OF_ALL / rows))) / 4) * 4
 
 /** Whether workgroups select the first of parts of each row, from which others select those of the row. */
 export const isSelectedByPart = (rows: number, length: number, first: number): boolean =>
@@ -142,7 +143,7 @@ export const isSelectedByPart = (rows: number, length: number, first: number): b
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
 export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {
-  const parts = Math.ceil(length / partSize(length, first))
+  const parts = Math.ceil(length / partSize(rows, length, first))
   // The last part has as many as are selected.
   const even = Math.ceil(length / parts / 4) * 4
   const [values, places] = [{ scratch: 0 }, { scratch: 1 }]

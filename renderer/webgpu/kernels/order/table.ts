@@ -70,7 +70,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   // Parts of few rows are sorted in fewer steps than the first of a row are selected, and those of all rows than blocks are sorted by a network.
   const longest = byDigits && rows >= MANY_ROWS ? undefined : partOfFirst(rows, cols, first, shape)
   if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
-  if (byDigits) return selectFirst(descending, rows, cols, first, x, out)
+  if (byDigits) return selectFirst(descending, rows, cols, first, x, out, shape)
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
   return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out, shape)

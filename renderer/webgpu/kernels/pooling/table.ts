@@ -3,7 +3,8 @@ import reductions from '../reduction/table'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { poolingByColumns } from './by-columns'
 import { poolingByRows } from './by-rows'
-import { sharedPooling } from './shared'
+import { poolingNarrow } from './narrow'
+import { sharedEven, sharedPooling } from './shared'
 import { widePooling, type EvenWindows } from './wide'
 import { adaptiveWindowOf, adaptiveWindows } from './windows'
 
@@ -15,8 +16,9 @@ fn end(o: u32, size: u32, outputs: u32) -> u32 { return u32(min(i32(o * dim(6u) 
 /** Elements that a mean divides by: the whole kernel, padding included. */
 const COUNTED = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))' } as const
 
-/** Most elements of a window that are read one by one, all on their way at once, and those of which a thread takes several windows. */
+/** Most elements of a window that are read one by one, all on their way at once, also of those of a signal, and those of which a thread takes several windows. */
 const MOST_UNROLLED = 9
+const MOST_OF_SIGNAL = 64
 const FEW_TAPS = 5
 
 function evenOf(shape: KernelShape, windows: 'signal' | 'image'): EvenWindows {
@@ -64,7 +66,14 @@ const even = (windows: 'signal' | 'image', max: boolean): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     if (dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
-    return poolingByColumns(shape, evenOf(shape, windows), max) ?? mapped({
+    const narrow = poolingNarrow(shape, evenOf(shape, windows), max)
+    if (narrow) return narrow
+    const byColumns = poolingByColumns(shape, evenOf(shape, windows), max)
+    if (byColumns) return byColumns
+    if (windows === 'signal' && dimOf(shape, 5) <= MOST_OF_SIGNAL) return unrolled(shape, windows, max)
+    const shared = windows === 'signal' ? undefined : sharedEven(shape, evenOf(shape, windows), max)
+    if (shared) return shared
+    return mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
       functions: EVEN,
       body: `  let o_column = i % dim(4u);

@@ -36,7 +36,7 @@ describe('attention', () => {
     }
   })
   it('takes tiles of 64 queries, and less than 32 queries by up to eight, with those of other heads that share their keys', () => {
-    const groups = (queries: number, kvHeads = 4) => build('scaled_dot_product_attention', [20, 4, kvHeads, queries, 100, 40, 0]).steps[0]!.groups
+    const groups = (queries: number, kvHeads = 4) => build('scaled_dot_product_attention', [20, 4, kvHeads, queries, 100, 80, 0]).steps[0]!.groups
     expect([groups(130), groups(64), groups(20), groups(5), groups(5, 2)]).toEqual([240, 80, 240, 80, 80])
     // Keys that no causal query sees are none.
     expect(build('scaled_dot_product_attention', [701, 4, 4, 4, 129, 32, 1]).steps.map((one) => one.groups)).toEqual([Math.ceil((701 * 4 * 4 * 8) / THREADS)])
@@ -59,7 +59,7 @@ describe('attention', () => {
   })
 
   it('multiplies nothing for queries behind the last one, nor values that no query of a thread sees', () => {
-    const text = (causal: number, queries = 197) => build('scaled_dot_product_attention', [20, 4, 4, queries, queries, 40, causal]).steps[0]!.wgsl
+    const text = (causal: number, queries = 197) => build('scaled_dot_product_attention', [20, 4, 4, queries, queries, 80, causal]).steps[0]!.wgsl
     const weighed = (seen: string) => `let all_weighed = select(0u, min(64u, ${seen} - first_key), has_queries);`
     expect([text(0).includes(weighed('seq_k')), text(1).includes(weighed('min(seq_k, query + 4u)'))]).toEqual([true, true])
     expect([text(0, 192).includes('all_weighed'), text(0, 1000).includes('all_weighed'), text(1, 1024).includes('all_weighed')]).toEqual([false, false, true])

@@ -4,7 +4,9 @@ import { fewAttention, isFew, keysSeen } from './few'
 import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
-import { tiledAttention, tilesOf } from './tiled'
+import { planSpreadKeys, spreadKeys } from './spread-keys'
+import { planSplitQuery, splitQuery } from './split-query'
+import { planTiles, tiledAttention, tilesOf } from './tiled'
 
 /** More would not stay in registers. */
 const MAX_HEAD_DIM = 512
@@ -14,6 +16,12 @@ const FEW_QUERIES = 32
 /** Tiles that leave most of a device idle, and keys that workgroups of fewer queries then take in less time. */
 const FEW_TILES = 66
 const SHORT = 512
+/** Heads that fill half of a tile's columns of values or less, and those that fill little more. */
+const HALF_HEAD = 32
+const ODD_HEAD = 40
+/** Queries of heads that share keys, and their keys, that threads of a subgroup share. */
+const FEWER_QUERIES = 16
+const FEW_KEYS = 64
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -28,7 +36,14 @@ const kernel: Kernel = {
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
-    const isIdle = batch * heads * tilesOf(seqQ) <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)
+    const tiles = batch * heads * tilesOf(seqQ)
+    const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)
+    // Queries of tiles that would leave a device idle, be cut into parts or stand half empty.
+    const isSpread = seqQ >= FEW_QUERIES && !isFew(few) && ((isIdle && headDim <= HALF_HEAD) || (tiles > FEW_TILES && planTiles(few).parts > 1) || (headDim > HALF_HEAD && headDim <= ODD_HEAD))
+    const spread = isSpread ? planSpreadKeys(few, shape) : undefined
+    if (spread) return spreadKeys(few, spread)
+    const split = seqQ < FEWER_QUERIES && ownQueries < seqQ && keysSeen(few) <= FEW_KEYS ? planSplitQuery(few, shape) : undefined
+    if (split) return splitQuery(few, split)
     if (seqQ < FEW_QUERIES || isIdle) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
     return isFew(few) ? fewAttention(few, shape) : tiledAttention(few, shape)
   },

@@ -2,6 +2,7 @@ import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/head
 import type { Program } from '../types'
 import { evenly } from '../matmul/evenly'
 import { keysSeen, type FewAttention } from './few'
+import { loader } from './loader'
 
 /** Threads of a workgroup: as leave fewest idle. */
 const THREADS = [128, 64]
@@ -45,14 +46,6 @@ export function planOwnQuery(of: FewAttention): OwnQueryPlan {
   const chunk = Math.ceil(seen / chunks)
   return { threads, sources, blocks, rows, chunk, keys: Math.ceil(chunk / Math.ceil(chunk / MOST_KEYS)) }
 }
-
-/** Four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
-const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
-  ${widthFor(headDim) === 4
-    ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);`
-    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
-}
-`
 
 /**
  * Attention of some queries and keys of short heads, many of them: a thread has a query and the sums of its values in registers, and meets all keys, which lie in workgroup

@@ -2,6 +2,7 @@ import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/head
 import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
 import { joinStep, keysSeen, type FewAttention } from './few'
+import { loader } from './loader'
 
 /** Queries of a workgroup at most: each reads a key from registers. Fewer of long heads, whose queries lie in workgroup memory (floats). */
 const MOST_ROWS = 8
@@ -92,14 +93,6 @@ export function sharedKeys(of: FewAttention, device: Pick<KernelShape, 'subgroup
   const queries = batch * heads * seqQ
   return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
 }
-
-/** Four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
-const loader = (name: string, headDim: number) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
-  ${widthFor(headDim) === 4
-    ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);`
-    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
-}
-`
 
 function textOf(of: FewAttention, { threads, rows, sharing, chunk, keys, joined, parts, perPart }: SharedKeysPlan, { subgroups }: Pick<KernelShape, 'subgroups'>): string {
   const { dtype, headDim, causal } = of

@@ -35,6 +35,9 @@ const MOST_ROWS_OF_A_SOURCE = 4
 /** Rows whose sums in registers of threads cost less than lists whatever the number of their sources. */
 const FEW_ROWS = 32
 
+/** Rows from which on sums in registers take longer than lists of the sources of each. */
+const FEWEST_OWN_ROWS = 9
+
 /** Workgroups, one for each row, that leave some of a device idle; sources of a row and elements in all from which on it is worth three dispatches that do not. */
 const FEWEST_GROUPS = 132
 const MANY_SOURCES = 64
@@ -79,9 +82,10 @@ const kernel: Kernel = {
   build: (shape) => {
     const [rows, dim, indices] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
     const { dtype } = shape
-    const few = searched(shape, rows, dim, indices) ?? (rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
-    if (few) return few
     const own = dtype === 'f32' ? planOfRow(rows, dim, indices) : undefined
+    const isListed = own && rows >= FEWEST_OWN_ROWS && rows * own.blocks >= FEWEST_GROUPS
+    const few = searched(shape, rows, dim, indices) ?? (!isListed && rows <= FEW_ROWS ? fewRows(rows, dim, indices, dtype) : undefined)
+    if (few) return few
     const idle = own && rows * own.blocks < FEWEST_GROUPS && indices >= MANY_SOURCES * rows && indices * dim >= WORTH_ORDERING ? planByRow(rows, dim, indices, shape) : undefined
     if (idle) return byRow(rows, dim, indices, idle)
     if (own) return ofRow(dim, rows, indices, own)

@@ -8,6 +8,9 @@ const ELEMENTS_TO_COMPARED = 5
 const MOST_INDICES = 2 ** 13
 /** Indices of a thread that are on their way together: the sources that they may find fit workgroup memory. */
 const AT_ONCE = 10
+/** Workgroups that fill a device, and vectors of a row that are worth one of several. */
+const ENOUGH_GROUPS = 264
+const NARROWEST = 32
 /** Sources that a thread adds, of those that share a vector, and threads that do at most. */
 const LEAST_ADDED = 4
 const MOST_SHARES = 16
@@ -28,10 +31,12 @@ export interface OfRowPlan {
 /** Undefined where workgroups would read many indices, or rows are copied more than added to. */
 export function planOfRow(rows: number, dim: number, indices: number): OfRowPlan | undefined {
   const vectors = dim / widthFor(dim)
-  const blocks = Math.ceil(vectors / THREADS)
-  const compared = rows * blocks * indices
-  if (indices < rows || indices > MOST_INDICES || compared > Math.max(MOST_COMPARED, (indices * dim) / ELEMENTS_TO_COMPARED)) return undefined
-  const wide = Math.ceil(vectors / blocks)
+  const least = Math.ceil(vectors / THREADS)
+  const more = Math.max(least, Math.min(Math.ceil(vectors / NARROWEST), Math.ceil(ENOUGH_GROUPS / rows)))
+  const isWorth = (blocks: number) => rows * blocks * indices <= Math.max(MOST_COMPARED, (indices * dim) / ELEMENTS_TO_COMPARED)
+  const wide = Math.ceil(vectors / (isWorth(more) ? more : least))
+  const blocks = Math.ceil(vectors / wide)
+  if (indices < rows || indices > MOST_INDICES || !isWorth(blocks)) return undefined
   const rounds = Math.ceil(indices / (AT_ONCE * THREADS))
   const shares = Math.min(MOST_SHARES, powerOfTwoFrom(Math.ceil(indices / rows / LEAST_ADDED)), Math.floor(THREADS / wide))
   const together = indices / rows >= 2 * TOGETHER.many * shares ? TOGETHER.many : TOGETHER.few

@@ -1,0 +1,158 @@
+import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
+import type { DeviceLimits, Program } from '../types'
+import { evenly } from '../matmul/evenly'
+import { keysSeen, type FewAttention } from './few'
+
+/** Vectors of a query, of the sums of its values and of a key that a thread has at most. */
+const MOST_VECTORS = 8
+const LONGEST_HEAD = 128
+/** Threads of a subgroup that take part, and threads of a workgroup. */
+const SUBGROUP = 32
+const THREADS = 128
+/** Keys at least, and at most: longer sequences are worth parts of their own. */
+const FEWEST_KEYS = 9
+const MOST_KEYS = 1024
+/** Workgroups that leave little of a device idle, and most threads that share the keys of a query. */
+const FILLED = 264
+const FEWEST = 66
+const MOST_SHARES = 16
+/** Keys whose scores a thread finds together. */
+const KEYS = [4, 2, 1]
+/** Bytes of keys and values in workgroup memory: what every adapter has, and what is enough. */
+const MEMORY = 16_384
+const ENOUGH_MEMORY = 32_768
+
+export interface SplitQueryPlan {
+  threads: number
+  /** Threads that share a head's elements, those that share a query's keys, and queries of a thread. */
+  slices: number
+  shares: number
+  queries: number
+  /** Vectors of a thread, and vectors of a row of keys in workgroup memory, of each slice. */
+  vectors: number
+  pitch: number
+  /** Keys in workgroup memory at a time, and those whose scores a thread finds together. */
+  chunk: number
+  keys: number
+  /** Queries of a workgroup, and workgroups of those that share keys. */
+  rows: number
+  blocks: number
+}
+
+/** Queries of all heads that share keys. */
+const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads / kvHeads) * seqQ
+
+/** How threads share the keys of each query; undefined where heads or keys are long, or subgroups small. */
+export function planSplitQuery(of: FewAttention, { subgroups = 1, workgroupBytes = MEMORY }: DeviceLimits): SplitQueryPlan | undefined {
+  const seen = keysSeen(of)
+  if (of.headDim > LONGEST_HEAD || seen < FEWEST_KEYS || seen > MOST_KEYS || subgroups < 2) return undefined
+  const ofHead = Math.ceil(of.headDim / 4)
+  let slices = 1
+  while (slices * MOST_VECTORS < ofHead) slices *= 2
+  const vectors = Math.ceil(ofHead / slices)
+  // Rows of keys begin in different banks.
+  let pitch = vectors
+  while (slices < 8 && pitch % (8 / slices) !== 1 % (8 / slices)) pitch++
+  const memory = Math.min(ENOUGH_MEMORY, workgroupBytes) - 16
+  const fit = Math.floor(memory / (32 * pitch * slices))
+  const all = sharingKeys(of)
+  const sources = of.batch * of.kvHeads
+  const planned = (threads: number, shares: number, queries: number): SplitQueryPlan => {
+    const most = (threads / (shares * slices)) * queries
+    const keys = KEYS.find((count) => count * shares <= fit && count * shares <= Math.ceil(seen / shares) * shares)!
+    const unit = keys * shares
+    const chunk = Math.min(Math.floor(fit / unit), Math.ceil(seen / unit)) * unit
+    const { count: blocks, size: rows } = evenly(all, most)
+    return { threads, slices, shares, queries, vectors, pitch, chunk, keys, rows: blocks === 1 ? rows : most, blocks }
+  }
+  const shares = [2, 4, 8, 16].filter((count) => count <= MOST_SHARES && count * slices <= Math.min(SUBGROUP, subgroups) && 2 * count <= seen)
+  const plans = shares.flatMap((count) => [planned(THREADS, count, 2), planned(THREADS, count, 1)])
+  const plan = plans.find(({ blocks }) => sources * blocks >= FILLED) ?? plans.at(-1)
+  return plan && sources * plan.blocks >= FEWEST ? plan : undefined
+}
+
+/** Four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
+const loader = (name: string, headDim: number, isWhole: boolean) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
+  ${widthFor(headDim) === 4
+    ? isWhole ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);` : `return select(vec4<f32>(0.0), vec4<f32>(${name}[row * ${headDim / 4}u + min(at, ${headDim / 4 - 1}u)]), at < ${headDim / 4}u);`
+    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
+}
+`
+
+/**
+ * Attention of some queries in one dispatch: neighbouring threads share the keys of a query, or of two, which lie in workgroup memory, some at a time
+ * (Dao et al. 2022, FlashAttention). Each has the largest score and the sums of its own keys; they are joined by shuffles at the end. dims: keys, sources of keys.
+ */
+export function splitQuery(of: FewAttention, plan: SplitQueryPlan): Program {
+  const sources = of.batch * of.kvHeads
+  return { scratchBytes: [], steps: [step(textOf(of, plan), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [of.seqK, sources], sources * plan.blocks, [of.scale])] }
+}
+
+function textOf(of: FewAttention, { threads, slices, shares, queries, vectors, pitch, chunk, keys, rows, blocks }: SplitQueryPlan): string {
+  const { dtype, headDim, causal, seqQ } = of
+  const width = widthFor(headDim)
+  const type = storage(dtype, width)
+  const [columns, every, several, sides] = [numbers(vectors), numbers(keys), numbers(queries), ['x', 'y', 'z', 'w']]
+  const [all, seen] = [sharingKeys(of), keysSeen(of)]
+  const ofRow = vectors * slices
+  const isWhole = ofRow * 4 === headDim
+  const each = (text: (q: number, c: number) => string, separator = '\n') => several.flatMap((q) => columns.map((c) => text(q, c))).join(separator)
+  const strides = (from: number, to: number) => { const found: number[] = []; for (let s = from; s < to; s *= 2) found.push(s); return found }
+  const overSlices = (value: string) => strides(1, slices).map((s) => `${value} += subgroupShuffleXor(${value}, ${s}u);`).join(' ')
+  const chunks = Math.ceil(seen / chunk)
+  const loads = Math.ceil((chunk * ofRow) / threads)
+  const place = (u: number) => `i_${u} / ${ofRow}u`
+  const bring = numbers(loads).map((u) => `    let at_${u} = min(start + ${place(u)}, ${of.seqK - 1}u); let k_in_${u} = load_k(base + at_${u}, i_${u} % ${ofRow}u); let v_in_${u} = load_v(base + at_${u}, i_${u} % ${ofRow}u);`).join('\n')
+  const keep = numbers(loads).map((u) => `    ${(u + 1) * threads <= chunk * ofRow ? '' : `if (i_${u} < ${chunk * ofRow}u) `}{ keys[${place(u)}][i_${u} % ${ofRow}u / ${slices}u][i_${u} % ${slices}u] = k_in_${u}; values[${place(u)}][i_${u} % ${ofRow}u / ${slices}u][i_${u} % ${slices}u] = v_in_${u}; }`).join('\n')
+  const checked = causal || seen % chunk !== 0
+  const written = (q: number, c: number) => {
+    const at = `${c * slices}u + slice`
+    return width === 4
+      ? `${isWhole ? '' : `if (${at} < ${headDim / 4}u) `}{ out[row_${q} * ${headDim / 4}u + ${at}] = ${type}(sum_${q}_${c} * inverse); }`
+      : sides.map((side, i) => `if (4u * (${at}) + ${i}u < ${headDim}u) { out[row_${q} * ${headDim}u + 4u * (${at}) + ${i}u] = ${type}(sum_${q}_${c}.${side} * inverse); }`).join(' ')
+  }
+  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16', true)}
+// Nested: the checks of indices that a browser adds are needed once for each row.
+var<workgroup> keys: array<array<array<vec4<f32>, ${slices}>, ${pitch}>, ${chunk}>;
+var<workgroup> values: array<array<array<vec4<f32>, ${slices}>, ${pitch}>, ${chunk}>;
+${['q', 'k', 'v'].map((name) => loader(name, headDim, isWhole)).join('')}${entry(`  let source = group / ${blocks}u;
+  if (source >= dim(1u)) { return; }
+  let first_row = group % ${blocks}u * ${rows}u;
+  let slice = lane % ${slices}u;
+  let share = lane / ${slices}u % ${shares}u;
+  let own = first_row + lane / ${slices * shares}u * ${queries}u;
+  let base = source * dim(0u);
+${several.map((q) => `  let row_${q} = source * ${all}u + min(own + ${q}u, ${all - 1}u);
+  let end_${q} = ${causal ? `min(${seen}u, row_${q} % ${seqQ}u + 1u)` : `${seen}u`};
+  var top_${q} = -1e30; var total_${q} = 0.0;`).join('\n')}
+${each((q, c) => `  let q_${q}_${c} = load_q(row_${q}, ${c * slices}u + slice) * (scalar(0u) * ${Math.LOG2E}); var sum_${q}_${c} = vec4<f32>(0.0);`)}
+${numbers(loads).map((u) => `  let i_${u} = lane + ${u * threads}u;`).join('\n')}
+  let seen = ${causal && of.heads === of.kvHeads ? `min(${seen}u, first_row + ${rows}u)` : `${seen}u`};
+  for (var start = 0u; start < seen; start += ${chunk}u) {
+${bring}
+${chunks > 1 ? '    workgroupBarrier();\n' : ''}${keep}
+    workgroupBarrier();
+    let count = min(${chunk}u, seen - start);
+    for (var j = 0u; j < count; j += ${keys * shares}u) {
+${every.map((u) => `      let at_${u} = j + share + ${u * shares}u; ${several.map((q) => `var score_${q}_${u} = 0.0;`).join(' ')}`).join('\n')}
+${columns.map((c) => `      { ${every.map((u) => `let k_${u} = keys[at_${u}][${c}][slice];`).join(' ')} ${several.map((q) => every.map((u) => `score_${q}_${u} += dot(q_${q}_${c}, k_${u});`).join(' ')).join(' ')} }`).join('\n')}
+${slices > 1 ? several.map((q) => every.map((u) => `      ${overSlices(`score_${q}_${u}`)}`).join('\n')).join('\n') : ''}
+${checked ? several.map((q) => every.map((u) => `      score_${q}_${u} = select(-1e30, score_${q}_${u}, start + at_${u} < end_${q});`).join(' ')).join('\n') : ''}
+${several.map((q) => `      let next_${q} = ${every.reduce((text, u) => `max(${text}, score_${q}_${u})`, `top_${q}`)};
+      let kept_${q} = exp2(top_${q} - next_${q}); top_${q} = next_${q};
+${every.map((u) => `      let weight_${q}_${u} = exp2(score_${q}_${u} - next_${q});`).join(' ')}
+      total_${q} = fma(total_${q}, kept_${q}, ${every.map((u) => `weight_${q}_${u}`).join(' + ')});`).join('\n')}
+${columns.map((c) => `      { ${every.map((u) => `let v_${u} = values[at_${u}][${c}][slice];`).join(' ')} ${several.map((q) => `sum_${q}_${c} *= kept_${q}; ${every.map((u) => `sum_${q}_${c} = fma(vec4<f32>(weight_${q}_${u}), v_${u}, sum_${q}_${c});`).join(' ')}`).join(' ')} }`).join('\n')}
+    }
+  }
+${several.map((q) => `  {
+    var highest = top_${q};
+${strides(slices, slices * shares).map((s) => `    highest = max(highest, subgroupShuffleXor(highest, ${s}u));`).join('\n')}
+    let factor = exp2(top_${q} - highest);
+    total_${q} *= factor;
+${strides(slices, slices * shares).map((s) => `    total_${q} += subgroupShuffleXor(total_${q}, ${s}u);`).join('\n')}
+    let inverse = 1.0 / total_${q};
+${columns.map((c) => `    sum_${q}_${c} *= factor; ${strides(slices, slices * shares).map((s) => `sum_${q}_${c} += subgroupShuffleXor(sum_${q}_${c}, ${s}u);`).join(' ')}`).join('\n')}
+    if (own + ${q}u < min(${all}u, first_row + ${rows}u)) { ${columns.map((c) => `if (share == ${c % shares}u) { ${written(q, c)} }`).join(' ')} }
+  }`).join('\n')}`, threads)}`
+}
