@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
-import { KERNELS } from '../registry'
 import { planSpreadKeys } from './spread-keys'
 
 const of = (batch: number, heads: number, kvHeads: number, seqQ: number, seqK: number, headDim: number, causal = false) => ({ dtype: 'f32', batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale: 1 }) as const
