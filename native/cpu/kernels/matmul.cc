@@ -135,6 +135,25 @@ struct WidenedRounded : Widened<BF16> {
 inline bool few_for_tiles(const Products& p) { return times(times(p.batch, p.m), times(p.n, p.k)) < 16384; }
 #endif
 
+// Where the last-level cache is far (AVX-512, f32): rows of the right operand a multiple of 8 KiB apart, which take each other's places in the second-level
+// cache, are met in short slabs by few rows of the left one, else in slabs that the cache holds.
+inline int64_t far_terms(const Size& s) {
+  constexpr int64_t APART = 2048, MANY_ROWS = 6 * MR, FEW_TILES = 2 * MR, TERMS = 96, TERMS_OF_FEW = 32;
+  return s.trans_b || s.p.n % APART != 0 || s.p.m < 8 || s.p.m > MANY_ROWS || s.p.k < 2 * TERMS ? KC : s.p.m <= FEW_TILES ? TERMS_OF_FEW : TERMS;
+}
+// And rows of the left operand a page apart that few columns meet are read as they lie: so many of them do not take each other's places in the
+// first-level cache.
+constexpr int64_t ROWS_A_PAGE_APART = 10;
+struct LeftAPageApart : LeftMatrix<float> {
+  int64_t block_rows(int64_t) const { return ROWS_A_PAGE_APART; }
+  Left block(int64_t i, int64_t, int64_t l, int64_t, float*) const { return {a + i * stride + l, stride, false, true}; }
+};
+constexpr int64_t TERMS_A_PAGE_APART = 1024;
+inline bool by_rows_a_page_apart(const Size& s, size_t element_bytes) {
+  constexpr int64_t MANY_ROWS = 512, PAGE = 1024;
+  return W == 16 && element_bytes == sizeof(float) && !s.trans_a && !s.trans_b && s.p.k % PAGE == 0 && s.p.n > W / 2 && s.p.n <= W && s.p.m >= MANY_ROWS;
+}
+
 // Of what goes through tiles.
 inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
   const bool rounded = bytes < sizeof(float) || other_way(size, bytes);
@@ -142,6 +161,7 @@ inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
   const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
   // Any of them may be cut into the longest parts.
   size_t floats = larger(s.scratch(threads, rounded), Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded));
+  if (by_rows_a_page_apart(size, bytes)) floats = larger(floats, Products{s.batch, s.m, s.n, s.k, TERMS_A_PAGE_APART}.scratch(threads, rounded));
 #if defined(OPSCOPE_TILES)
   if (bytes == sizeof(BF16)) floats = larger(floats, in_tiles(s).scratch(threads, rounded));
 #endif
@@ -214,6 +234,17 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
     tiled.n -= last;
     if (tiled.n == 0) return;
   }
+  if constexpr (W == 16 && sizeof(T) == sizeof(float))
+    if (c.distant_cache) {
+      tiled.most_terms = far_terms(s);
+      if (by_rows_a_page_apart(s, sizeof(T))) {
+        tiled.most_terms = TERMS_A_PAGE_APART;
+        run_products(c, tiled, false, [=](int64_t i, float*, const auto& multiply_by) {
+          multiply_by(LeftAPageApart{{a + i * rows * inner, inner, false}}, Operands::right(b + i * inner * cols, cols, false, inner), Direct{out + i * rows * cols, cols});
+        });
+        return;
+      }
+    }
   const Products products = Operands::products(tiled);
   run_products(c, products, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
     const auto into = [&](const auto& left, const auto& right) {

@@ -109,13 +109,15 @@ struct Rounded : Buffered {
 };
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
-// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms,
-// sums that wait are finished a block at a time, in the same place, while they are in the caches.
+// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
+// are finished a block at a time, in the same place, while they are in the caches. `lower`: of few terms, two panels that lie are met at once (AVX-512).
 template <class A, class B, class Out>
-void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block) {
+void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
   constexpr int64_t WAITING = 1 << 16;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
+  constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_LOWER = 128;  // rows; terms
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
@@ -137,7 +139,8 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
       auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
-      const int64_t end = j + (low ? 2 * NR : NR);
+      const bool together = CAN_BE_LOWER && lower && stays && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && kc <= TERMS_OF_LOWER && cols.end - j >= 2 * NR;
+      const int64_t end = j + (low || together ? 2 * NR : NR);
       const bool last = end >= cols.end, ends = i + count >= rows.end;
       // The panel that follows where no block of A has met it, or the first one of the terms that follow.
       Lines follows;
@@ -165,7 +168,13 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         continue;
       }
       const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const auto later = later_of(next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
+      const auto later = later_of(next, !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
+      if constexpr (CAN_BE_LOWER)
+        if (together) {
+          multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
+          j += NR;
+          continue;
+        }
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
       if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
@@ -193,7 +202,7 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
         if (const int64_t lying = stays ? b.lying(l, kc, columns) : 0; lying < kc) b.pack(jc + j, columns, l + lying, kc - lying, slab + j * kc);
       }
       if (threads > 1 && (!packs || s.n > NC)) call.barrier(call.team);
-      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, s.k, slab, block);
+      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, s.k, slab, block, call.distant_cache);
     }
     if (terms < s.k) out.finish(out.sums(jc) + rows.begin * out.sum_stride(nc), rows, jc, cols, nc);
   }
@@ -209,7 +218,7 @@ void product_of_blocks(const Call& call, const Products& s, const Products::Bloc
   const auto compute = [&](int64_t i) {
     const int64_t row = i % blocks.down * blocks.rows, column = i / blocks.down * blocks.columns;
     const Range rows{row, least(row + blocks.rows, s.m)}, cols{column, least(column + blocks.columns, s.n)};
-    for (int64_t l = 0; l < s.k; l += terms) multiply(a, b, stays, true, out, rows, 0, nc, cols, l, least(terms, s.k - l), s.k, slab, block);
+    for (int64_t l = 0; l < s.k; l += terms) multiply(a, b, stays, true, out, rows, 0, nc, cols, l, least(terms, s.k - l), s.k, slab, block, call.distant_cache);
     if (terms < s.k) out.finish(out.sums(0) + rows.begin * out.sum_stride(nc), rows, 0, cols, nc);
   };
   each_range_in(call, static_cast<int>(least(parts, call.most_parts)), count, 1, [&](Range r) {

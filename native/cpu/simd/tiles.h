@@ -216,7 +216,7 @@ inline void multiply_pair(int64_t rows, int columns, const LeftPair& lies, int64
 
 // As multiply() of simd/gemm.h. B: RightOfTiles, or what packs panels as it does.
 template <class B, class Out>
-void multiply(const LeftOfTiles& a, const B& b, bool, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block) {
+void multiply(const LeftOfTiles& a, const B& b, bool, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool = false) {
   static_assert(Out::WAITS);
   alignas(64) float results[PAIR_ROWS * NR];
   const bool whole = kc >= all_terms, in_place = cols.end - cols.begin <= LYING_PANELS * NR;
