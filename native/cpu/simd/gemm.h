@@ -139,7 +139,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
       auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && stays && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && kc <= TERMS_OF_LOWER && cols.end - j >= 2 * NR;
+      const bool together = CAN_BE_LOWER && lower && stays && stride % LINE == 0 && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && kc <= TERMS_OF_LOWER && cols.end - j >= 2 * NR;
       const int64_t end = j + (low || together ? 2 * NR : NR);
       const bool last = end >= cols.end, ends = i + count >= rows.end;
       // The panel that follows where no block of A has met it, or the first one of the terms that follow.
