@@ -38,42 +38,49 @@ Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& tea
 // to 5 % apart, the same way every time.
 void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& team) {
   team_ = &team;
-  arguments_ = Block(sets.size() * sizeof(Call) + dims_.size() * sizeof(int64_t) + scalars_.size() * sizeof(double));
-  auto* const calls = reinterpret_cast<Call*>(arguments_.data());
-  auto* const dims = reinterpret_cast<int64_t*>(calls + sets.size());
+  const auto threads = static_cast<size_t>(threads_);
+  arguments_ = Block(sets.size() * (sizeof(Job) + threads * sizeof(OwnCall)) + dims_.size() * sizeof(int64_t) + scalars_.size() * sizeof(double));
+  jobs_ = reinterpret_cast<Job*>(arguments_.data());
+  calls_ = reinterpret_cast<OwnCall*>(jobs_ + sets.size());
+  auto* const dims = reinterpret_cast<int64_t*>(calls_ + sets.size() * threads);
   auto* const scalars = reinterpret_cast<double*>(dims + dims_.size());
   std::copy(dims_.begin(), dims_.end(), dims);
   std::copy(scalars_.begin(), scalars_.end(), scalars);
-  for (size_t set = 0; set < sets.size(); set++) {
-    Call call = call_of(threads_, sets[set].bytes(), sets[set].written_bytes(), team);
+  call_count_ = sets.size() * threads;
+  for (size_t i = 0; i < call_count_; i++) {
+    const Tensors& set = sets[i / threads];
+    Call call = call_of(threads_, set.bytes(), set.written_bytes(), team);
     call.dims = dims;
     call.dim_count = static_cast<int>(dims_.size());
     call.scalars = scalars;
+    call.seed = seed_;
     call.scratch = scratch;
-    call.in = sets[set].inputs().data();
-    call.out = sets[set].outputs().data();
-    new (calls + set) Call(call);
+    call.in = set.inputs().data();
+    call.out = set.outputs().data();
+    call.thread = static_cast<int>(i % threads);
+    new (calls_ + i) OwnCall{call};
   }
-  calls_ = calls;
+  for (size_t set = 0; set < sets.size(); set++) new (jobs_ + set) Job{calls_ + set * threads, run_};
+}
+
+void KernelCalls::set_seed(uint32_t seed) {
+  seed_ = seed;
+  for (size_t i = 0; i < call_count_; i++) calls_[i].call.seed = seed;
 }
 
 void KernelCalls::run(size_t set, int count) {
-  struct Job {
-    const Call& shared;
-    uint32_t seed;
-    Run run;
-  } job{calls_[set], seed_, run_};
-  Team& team = *team_;
+  const Job& job = jobs_[set];
+  if (threads_ == 1) {
+    for (int i = 0; i < count; i++) job.run(job.calls->call);
+    return;
+  }
   for (int i = 0; i < count; i++)
-    team.run(
+    team_->run(
         [](void* context, int thread) {
           const Job& j = *static_cast<const Job*>(context);
-          Call own = j.shared;
-          own.thread = thread;
-          own.seed = j.seed;
-          j.run(own);
+          j.run(j.calls[thread].call);
         },
-        &job);
+        &jobs_[set]);
 }
 
 }  // namespace opscope::cpu

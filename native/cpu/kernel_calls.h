@@ -16,12 +16,23 @@ class KernelCalls final : public Calls {
   KernelCalls(const CaseSpec& spec, const Kernel& kernel, Run run) : dims_(spec.dims), scalars_(spec.scalars), threads_(spec.threads), element_bytes_(dtype_bytes(spec.dtype)), kernel_(kernel), run_(run) {}
 
   size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), static_cast<int>(dims_.size()), threads_, element_bytes_) : 0; }
-  void set_seed(uint32_t seed) override { seed_ = seed; }
+  void set_seed(uint32_t seed) override;
   void bind(const std::vector<Tensors>& sets, float* scratch, Team& team) override;
   void run(size_t set, int count) override;
   bool alone() const override { return false; }
 
  private:
+  // The arguments of one thread, in lines of their own.
+  struct alignas(64) OwnCall {
+    Call call;
+  };
+
+  // What the threads are asked for with a set of buffers. Not on the leader's stack, whose lines it writes while others read them.
+  struct alignas(64) Job {
+    const OwnCall* calls;
+    Run run;
+  };
+
   const std::vector<int64_t> dims_;
   const std::vector<double> scalars_;
   const int threads_;
@@ -30,8 +41,10 @@ class KernelCalls final : public Calls {
   const Run run_;
   uint32_t seed_ = 0;
   Team* team_ = nullptr;
-  Block arguments_;             // a Call for each set, then dims and scalars
-  const Call* calls_ = nullptr;
+  Block arguments_;  // a job for each set and a call for each thread of it, then dims and scalars
+  Job* jobs_ = nullptr;
+  OwnCall* calls_ = nullptr;
+  size_t call_count_ = 0;
 };
 
 }  // namespace opscope::cpu

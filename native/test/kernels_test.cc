@@ -21,6 +21,7 @@
 #include "prepared.h"
 #include "serve.h"
 #include "specials.h"
+#include "streamed.h"
 #include "threads.h"
 #include "topology.h"
 
@@ -215,7 +216,7 @@ int print_fills() {
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "fills") return print_fills();
   if (count > 1 && std::string_view(arguments[1]) == "serve") return serve();
-  if (count > 1 && std::string_view(arguments[1]) == "specials") return check_specials();
+  if (count > 1 && std::string_view(arguments[1]) == "specials") return check_specials() | check_streamed();
   if (count > 1 && std::string_view(arguments[1]) == "threads") return check_threads();
   if (count > 1 && std::string_view(arguments[1]) == "caches") return check_caches();
   if (count > 1 && std::string_view(arguments[1]) == "counters") return check_counters();

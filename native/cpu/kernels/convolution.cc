@@ -9,7 +9,9 @@
 #include "simd/few_terms.h"
 #include "simd/image_columns.h"
 #include "simd/parts.h"
+#include "simd/tap_products.h"
 #include "simd/tiles.h"
+#include "simd/vector_products.h"
 
 namespace {
 
@@ -201,6 +203,20 @@ bool by_image_columns(const Geometry& whole) {
 template <class F>
 bool by_few_outputs(const Geometry& whole) { return !F::TILES && FewOutputs(whole).pays(); }
 
+// One filter of single elements: its channels as a vector times the input as a matrix. Large ones of f32 wait for memory either way.
+bool by_vectors(const Geometry& whole, bool is_float) {
+  constexpr int64_t MOST_FLOATS_READ = 1 << 22;
+  return whole.plain() && whole.group_filters() == 1 && (!is_float || times(whole.batch * whole.channels, whole.in_plane()) <= MOST_FLOATS_READ);
+}
+
+template <class T>
+void run_one_filter(const Call& c, const Geometry& g) {
+  const int64_t k = g.group_channels(), n = g.out_plane(), products = g.batch * g.groups;
+  const bool by_product = products >= c.threads;
+  const Range mine = by_product ? part(products, 1, c.thread, c.threads) : Range{0, products}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
+  for (int64_t i = mine.begin; i < mine.end; i++) add_rows(input<T>(c, 1) + i % g.groups * k, input<T>(c, 0) + i * k * n, k, n, r, output<T>(c) + i * n);
+}
+
 template <class T>
 void run_zero(const Call& c, const Geometry& g) {
   const Range mine = part(g.batch * g.filters * g.out_plane(), LINE, c.thread, c.threads);
@@ -219,6 +235,10 @@ void run(const Call& call) {
       if (pairs_images<F>(whole)) return run_image_columns<typename F::Rows::Unit, T>(call, whole);
     return run_image_columns<Floats, T>(call, whole);
   }
+  if (by_vectors(whole, sizeof(T) == sizeof(float))) return run_one_filter<T>(call, whole);
+#if defined(OPSCOPE_FEW_ROWS)
+  if (TapProducts(whole).pays()) return run_tap_products<T>(call, whole);
+#endif
   if (const Products p = whole.products(); whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
 #if defined(OPSCOPE_TILES)
@@ -235,17 +255,6 @@ void run(const Call& call) {
     call.barrier(call.team);  // before the next one's filters come to the same place
   });
 }
-
-#if defined(OPSCOPE_PAIRS)
-constexpr opscope::cpu::Run PAIRED = run<BF16, InPairs>;
-#else
-constexpr opscope::cpu::Run PAIRED = nullptr;
-#endif
-#if defined(OPSCOPE_TILES)
-constexpr opscope::cpu::Run TILED = run<BF16, InTiles>;
-#else
-constexpr opscope::cpu::Run TILED = nullptr;
-#endif
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
   const Geometry g(d);
@@ -268,6 +277,10 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   if (by_direct_rows(whole, threads, rounded ? sizeof(BF16) : sizeof(float))) return 0;
   if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
+  if (by_vectors(whole, !rounded)) return 0;
+#if defined(OPSCOPE_FEW_ROWS)
+  if (const TapProducts taps(whole); taps.pays()) return taps.scratch(threads);
+#endif
   size_t most = 0;
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
@@ -297,6 +310,6 @@ size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
 
 }  // namespace
 
-OPSCOPE_KERNEL(conv1d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
-OPSCOPE_KERNEL(conv2d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
-OPSCOPE_KERNEL(conv3d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
+OPSCOPE_KERNEL(conv1d, "tt>t", 18, 18, 0, shape, scratch, OPSCOPE_MULTIPLIED_RUNS(run, InPairs, InTiles))
+OPSCOPE_KERNEL(conv2d, "tt>t", 18, 18, 0, shape, scratch, OPSCOPE_MULTIPLIED_RUNS(run, InPairs, InTiles))
+OPSCOPE_KERNEL(conv3d, "tt>t", 18, 18, 0, shape, scratch, OPSCOPE_MULTIPLIED_RUNS(run, InPairs, InTiles))

@@ -64,22 +64,26 @@ OPSCOPE_MAP(rsqrt, 0, (V x), vreciprocal_root(x))
 // activation
 OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
 OPSCOPE_MAP(hardswish, 0, (V x), vmul(vmul(x, vmin(vset(6), vmax(vset(0), vadd(x, vset(3))))), vset(1.0f / 6)))
-OPSCOPE_MAP(sigmoid, 0, (V x), vsigmoid(x))
-OPSCOPE_MAP(tanh, 0, (V x), vtanh(x))
-inline V vgelu(V x) { return vmul(x, vnormal(x).below); }
-OPSCOPE_MAP(gelu, 0, (V x), vgelu(x))
-OPSCOPE_BROADCAST(add_gelu, (V a, V b), vgelu(vadd(a, b)))
+OPSCOPE_QUOTIENT(sigmoid, Coarse, 0, (V x), vsigmoid<Q>(x))
+OPSCOPE_QUOTIENT(tanh, Coarse, 0, (V x), vtanh<Q>(x))
+template <class Q>
+inline V vgelu(V x) {
+  return vmul(x, vnormal<Q>(x).below);
+}
+OPSCOPE_QUOTIENT(gelu, Coarse, 0, (V x), vgelu<Q>(x))
+OPSCOPE_BROADCAST(add_gelu, (V a, V b), vgelu<Divided>(vadd(a, b)))
 // (1 + tanh u) / 2 is the logistic function of 2 u, which loses nothing where tanh u nears -1; 2 sqrt(2 / pi) = 1.59576912.
-OPSCOPE_MAP(gelu_tanh, 0, (V x), vmul(x, vsigmoid(vmul(vmul(vset(1.59576912f), x), vfma(vset(0.044715f), vmul(x, x), vset(1))))))
-OPSCOPE_MAP(silu, 0, (V x), vmul(x, vsigmoid(x)))
+OPSCOPE_QUOTIENT(gelu_tanh, Coarse, 0, (V x), vmul(x, vsigmoid<Q>(vmul(vmul(vset(1.59576912f), x), vfma(vset(0.044715f), vmul(x, x), vset(1))))))
+OPSCOPE_QUOTIENT(silu, Coarse, 0, (V x), vmul(x, vsigmoid<Q>(x)))
 
 // backward; 1 / sqrt(2 pi) = 0.398942280.
-inline V gelu_slope(V x) {
-  const Normal normal = vnormal(x);
+template <class Q>
+inline V vgelu_slope(V x) {
+  const Normal normal = vnormal<Q>(x);
   return vfma(vmul(x, vset(0.398942280f)), normal.power, normal.below);
 }
-OPSCOPE_MAP(gelu_backward, 0, (V grad, V x), vmul(grad, gelu_slope(x)))
-OPSCOPE_MAP(silu_backward, 0, (V grad, V x), vmul(vmul(grad, vsigmoid(x)), vfma(x, vsigmoid(vneg(x)), vset(1))))
+OPSCOPE_QUOTIENT(gelu_backward, OfCoarsePowers, 0, (V grad, V x), vmul(grad, vgelu_slope<Q>(x)))
+OPSCOPE_QUOTIENT(silu_backward, OfCoarsePowers, 0, (V grad, V x), vmul(grad, vsilu_slope<Q>(x)))
 
 // gated
-OPSCOPE_MAP(swiglu, 0, (V a, V b), vmul(vmul(a, vsigmoid(a)), b))
+OPSCOPE_QUOTIENT(swiglu, Coarse, 0, (V a, V b), vmul(vmul(a, vsigmoid<Q>(a)), b))

@@ -4,9 +4,54 @@
 
 namespace {
 
+inline V same(V v) { return v; }
+
 inline bool inside(int64_t index, int64_t rows) { return index >= 0 && index < rows; }
 
 // ---- embedding: out[i] = weight[indices[i]] ----
+
+constexpr int64_t LINE_BYTES = 64, LONG_ROW_BYTES = 4096;
+constexpr int64_t SHORTEST_STREAMED = 64;  // bytes of a row
+
+// Copies whole lines to where a line starts, streamed.
+inline void stream_lines(const Call& c, const char* from, char* to, int64_t bytes) {
+  map1<true>(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), 0, bytes / 4, same, fetching_of(c));
+}
+
+// Bytes of a long row, whose lines are streamed.
+void stream_row(const Call& c, const char* from, char* to, int64_t bytes) {
+  const int64_t before = least(bytes, (0 - reinterpret_cast<uintptr_t>(to)) & (LINE_BYTES - 1)), whole = (bytes - before) / LINE_BYTES * LINE_BYTES, rest = bytes - before - whole;
+  if (before > 0) copy_bytes(from, to, before);
+  stream_lines(c, from + before, to + before, whole);
+  if (rest > 0) copy_bytes(from + before + whole, to + before + whole, rest);
+}
+
+// Shorter rows follow one another in a buffer, whose lines are streamed.
+class StreamedRows {
+ public:
+  StreamedRows(const Call& call, char* to) : c(call), out(to) {}
+  // Where the next row belongs.
+  char* place() { return out + filled; }
+  void add(const char* row, int64_t bytes) {
+    copy_bytes(row, buffer + filled, bytes);
+    filled += bytes;
+    if (filled < BYTES) return;
+    stream_lines(c, buffer, out, BYTES);
+    out += BYTES;
+    filled -= BYTES;
+    if (filled > 0) copy_bytes(buffer + BYTES, buffer, filled);
+  }
+  void finish() {
+    if (filled > 0) stream_row(c, buffer, out, filled);
+  }
+
+ private:
+  static constexpr int64_t BYTES = LONG_ROW_BYTES;
+  const Call& c;
+  char* out;
+  int64_t filled = 0;
+  alignas(LINE_BYTES) char buffer[BYTES + LONG_ROW_BYTES];
+};
 
 template <class U>
 void run_embedding(const Call& c) {
@@ -14,18 +59,37 @@ void run_embedding(const Call& c) {
   const int32_t* indices = input<int32_t>(c, 0);
   const U* weight = input<U>(c, 1);
   U* out = output<U>(c);
-  const Range r = part(c.dims[2] * dim, LINE, c.thread, c.threads);
+  const Range r = part(c.dims[2] * dim, IN_LINE<U>, c.thread, c.threads);
   if (dim == 1) {
     for (int64_t i = r.begin; i < r.end; i++)
       if (inside(indices[i], rows)) out[i] = weight[indices[i]];
     return;
   }
-  int64_t place = r.begin / dim, column = r.begin - place * dim;
-  for (int64_t i = r.begin; i < r.end; place++, column = 0) {
-    const int64_t n = least(dim - column, r.end - i), index = indices[place];
-    if (inside(index, rows)) copy_bytes(weight + index * dim + column, out + i, n * static_cast<int64_t>(sizeof(U)));
-    i += n;
+  const auto each_row = [&](auto copy) {
+    int64_t place = r.begin / dim, column = r.begin - place * dim;
+    for (int64_t i = r.begin; i < r.end; place++, column = 0) {
+      const int64_t n = least(dim - column, r.end - i), index = indices[place];
+      copy(inside(index, rows) ? reinterpret_cast<const char*>(weight + index * dim + column) : nullptr, reinterpret_cast<char*>(out + i), n * static_cast<int64_t>(sizeof(U)));
+      i += n;
+    }
+  };
+  const int64_t row_bytes = dim * static_cast<int64_t>(sizeof(U));
+  if (!c.stream || !c.distant_cache || W == 1 || row_bytes < SHORTEST_STREAMED) {
+    each_row([](const char* row, char* to, int64_t bytes) {
+      if (row) copy_bytes(row, to, bytes);
+    });
+    return;
   }
+  if (row_bytes >= LONG_ROW_BYTES) {
+    each_row([&c](const char* row, char* to, int64_t bytes) {
+      if (row) stream_row(c, row, to, bytes);
+    });
+  } else {
+    StreamedRows streamed(c, reinterpret_cast<char*>(out + r.begin));
+    each_row([&streamed](const char* row, char*, int64_t bytes) { streamed.add(row ? row : streamed.place(), bytes); });
+    streamed.finish();
+  }
+  vfence();
 }
 
 bool embedding_shape(const int64_t* d, int, int64_t* sizes) {
@@ -60,7 +124,7 @@ bool gather_shape(const int64_t* d, int, int64_t* sizes) {
 // ---- scatter_add: out = x with out[index[i]] += src[i] ----
 //
 // The sources of every row are listed first, by a counting sort of the indices; then each row is added up in f32 and written once.
-// So threads never meet, the order of additions is that of the sources, and 16-bit rows are rounded once. Rows of f32 are added to a copy one by
+// So threads never meet, the order of additions is that of the sources, and 16-bit rows are rounded once. Short rows of f32 are added to a copy one by
 // one, which gives the same: but where threads are many for the rows, or most additions would wait for the one before.
 
 // In the scratch: where the sources of each row end (rows + 1), then the sources.
@@ -83,7 +147,6 @@ void add_to_copy(const Call& c) {
   const float *const x = input(c, 0), *const src = input(c, 2);
   float* const out = output(c);
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
-  const auto same = [](V v) { return v; };
   if (c.stream) map1<true>(x, out, r.begin * dim, r.end * dim, same), vfence();
   else map1<false>(x, out, r.begin * dim, r.end * dim, same);
   for (int64_t i = 0; i < c.dims[2]; i++)
@@ -91,36 +154,65 @@ void add_to_copy(const Call& c) {
 }
 
 template <class T>
+inline int64_t elements_before_line(const T* p) {
+  return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(p)) & (LINE_BYTES - 1)) / static_cast<int64_t>(sizeof(T));
+}
+
+// Elements `columns` of x and of the rows of src that `sources` lists, added in this order, to out, where each is written once.
+template <bool STREAM, class T>
+void add_sources(const T* x, const T* src, int64_t stride, const int32_t* sources, int64_t count, T* out, Range columns) {
+  constexpr int64_t CHUNK = 1024;
+  const auto add = [](V a, V b) { return vadd(a, b); };
+  const auto add_two = [](V a, V b, V c) { return vadd(vadd(a, b), c); };
+  alignas(64) float sums[CHUNK];
+  for (int64_t from = columns.begin; from < columns.end; from += CHUNK) {
+    const int64_t n = least(CHUNK, columns.end - from);
+    const auto source = [=](int64_t i) { return src + sources[i] * stride + from; };
+    if (count == 0) {
+      map1<STREAM>(x + from, out + from, 0, n, same);
+    } else if (count == 1) {
+      map2<STREAM>(x + from, source(0), out + from, 0, n, add);
+    } else if (count == 2) {
+      map3<STREAM>(x + from, source(0), source(1), out + from, 0, n, add_two);
+    } else {
+      map3<false>(x + from, source(0), source(1), sums, 0, n, add_two);
+      for (int64_t i = 2; i < count - 1; i++) map2<false>(sums, source(i), sums, 0, n, add);
+      map2<STREAM>(sums, source(count - 1), out + from, 0, n, add);
+    }
+  }
+}
+
+template <class T>
 void run_scatter_add(const Call& c) {
+  constexpr int64_t LONG_ROW = 512;  // is written once, where threads wait for its sources to be listed
   const int64_t rows = c.dims[0], dim = c.dims[1];
   if constexpr (sizeof(T) == sizeof(float))
-    if ((c.threads == 1 || rows >= LINE * c.threads) && (dim > 1 || c.dims[2] <= 64 * rows)) return add_to_copy(c);
+    if ((c.threads == 1 || rows >= LINE * c.threads) && (dim > 1 || c.dims[2] <= 64 * rows) && dim < LONG_ROW) return add_to_copy(c);
   int32_t* const ends = reinterpret_cast<int32_t*>(c.scratch);
   int32_t* const sources = ends + rows + 1;
   if (c.thread == 0) list_sources(c, ends, sources);
   c.barrier(c.team);
   const T *x = input<T>(c, 0), *src = input<T>(c, 2);
   T* out = output<T>(c);
-  constexpr int64_t CHUNK = 512;
-  alignas(64) float sums[CHUNK];
   // Whole rows; of a few long ones, columns.
-  const bool by_row = rows >= c.threads;
+  const bool by_row = rows >= c.threads, streams = sizeof(T) == sizeof(float) && c.stream && c.distant_cache && dim >= LONG_ROW;
   const Range of_rows = by_row ? part(rows, 1, c.thread, c.threads) : Range{0, rows}, of_cols = by_row ? Range{0, dim} : part(dim, LINE, c.thread, c.threads);
   for (int64_t row = of_rows.begin; row < of_rows.end; row++) {
-    const int32_t begin = row == 0 ? 0 : ends[row - 1], end = ends[row];
+    const int32_t begin = row == 0 ? 0 : ends[row - 1], count = ends[row] - begin;
     if (dim == 1) {
       float sum = to_float(x[row]);
-      for (int32_t i = begin; i < end; i++) sum += to_float(src[sources[i]]);
+      for (int32_t i = 0; i < count; i++) sum += to_float(src[sources[begin + i]]);
       set(out + row, sum);
       continue;
     }
-    for (int64_t from = of_cols.begin; from < of_cols.end; from += CHUNK) {
-      const int64_t n = least(CHUNK, of_cols.end - from);
-      map1<false>(x + row * dim + from, sums, 0, n, [](V v) { return v; });
-      for (int32_t i = begin; i < end; i++) map2<false>(sums, src + sources[i] * dim + from, sums, 0, n, [](V a, V b) { return vadd(a, b); });
-      map1<false>(sums, out + row * dim + from, 0, n, [](V v) { return v; });
-    }
+    const T* const from = x + row * dim;
+    T* const to = out + row * dim;
+    // What is streamed starts with a line.
+    const int64_t whole = streams ? least(of_cols.end, of_cols.begin + elements_before_line(to + of_cols.begin)) : of_cols.end;
+    add_sources<false>(from, src, dim, sources + begin, count, to, {of_cols.begin, whole});
+    if (streams) add_sources<true>(from, src, dim, sources + begin, count, to, {whole, of_cols.end});
   }
+  if (streams) vfence();
 }
 
 bool scatter_shape(const int64_t* d, int, int64_t* sizes) {

@@ -285,17 +285,6 @@ void run(const Call& c) {
   run_tiles<T, Operands>(c, s);
 }
 
-#if defined(OPSCOPE_PAIRS)
-constexpr opscope::cpu::Run PAIRED = run<BF16, Paired>;
-#else
-constexpr opscope::cpu::Run PAIRED = nullptr;
-#endif
-#if defined(OPSCOPE_TILES)
-constexpr opscope::cpu::Run TILED = run<BF16, Tiled>;
-#else
-constexpr opscope::cpu::Run TILED = nullptr;
-#endif
-
 bool shape(const int64_t* d, int, int64_t* sizes) {
   const Products s = size_of(d).p;
   sizes[0] = times(times(s.batch, s.m), s.k);
@@ -313,4 +302,4 @@ size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
 
 }  // namespace
 
-OPSCOPE_KERNEL(matmul, "tt>t", 6, 6, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
+OPSCOPE_KERNEL(matmul, "tt>t", 6, 6, 0, shape, scratch, OPSCOPE_MULTIPLIED_RUNS(run, Paired, Tiled))

@@ -207,17 +207,6 @@ size_t scratch(const int64_t* d, int, int threads, [[maybe_unused]] size_t bytes
   return static_cast<size_t>(floats * threads);
 }
 
-#if defined(OPSCOPE_PAIRS)
-constexpr opscope::cpu::Run PAIRED = run<BF16, Paired>;
-#else
-constexpr opscope::cpu::Run PAIRED = nullptr;
-#endif
-#if defined(OPSCOPE_TILES)
-constexpr opscope::cpu::Run TILED = run<BF16, Tiled>;
-#else
-constexpr opscope::cpu::Run TILED = nullptr;
-#endif
-
 }  // namespace
 
-OPSCOPE_KERNEL(scaled_dot_product_attention, "ttt>t", 7, 7, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
+OPSCOPE_KERNEL(scaled_dot_product_attention, "ttt>t", 7, 7, 0, shape, scratch, OPSCOPE_MULTIPLIED_RUNS(run, Paired, Tiled))

@@ -1,4 +1,4 @@
-"""Fits the coefficients in math.h and math512.h: iteratively reweighted least squares towards the least maximum relative error.
+"""Fits the coefficients in math.h, math512.h and activations.h: iteratively reweighted least squares towards the least maximum relative error.
 Needs numpy and mpmath. Prints the coefficients, lowest power first, and the largest relative error before rounding."""
 
 import math
@@ -95,3 +95,4 @@ if __name__ == "__main__":
     print("log, AVX-512: table", *log_table(), sep="\n")
     print("normal distribution", *fit_tail(13.5, 4, 5))
     print("normal distribution, AVX-512", *fit_tail(14, 3, 4, 3.3, 10.0))
+    print("normal distribution, AVX-512, coarse", *fit_tail(14, 2, 3, 3.5, 10.0))

@@ -59,45 +59,6 @@ inline V vlog(V x) {
 }
 #endif
 
-// The normal distribution function, and e^(-x^2 / 2), of which it is made.
-struct Normal {
-  V below, power;
-};
-
-#if !defined(OPSCOPE_ISA_avx512)
-// tanh |x| = t / (t + 2) with t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), which cancels nowhere; |x| >= 9.02 gives 1 in f32 anyway.
-inline V vtanh(V x) {
-  V n;
-  const V size = vmin(vset(9.02f), vabs(x));
-  const V p = vexp_parts(vadd(size, size), &n), power = vldexp(vset(1.0f), n), t = vfma(power, p, vsub(power, vset(1.0f)));
-  return vsigned(vdiv(t, vadd(t, vset(2.0f))), x);
-}
-
-// 1 / (1 + e^-x), within 2.5 ULP by the nearer of the exponentials.
-inline V vsigmoid(V x) { return vdiv(vset(1), vadd(vset(1), vexp_near(vneg(x)))); }
-
-// The normal distribution function of -|x| is e^(-x^2 / 2) P(|x|) / Q(|x|), which keeps its
-// digits where 1 + erf cancels; P / Q is off by 5.2e-9 relative up to 13.5, beyond which the power is zero.
-inline Normal vnormal(V x) {
-  const V square = vmul(x, x), lost = vfma(x, x, vneg(square));  // nothing where the multiplication is not fused
-  V power = vexp(vmul(vset(-0.5f), square));
-  power = vless(square, vset(1e4f), vfma(power, vmul(vset(-0.5f), lost), power), power);
-  const V a = vmin(vset(13.5f), vabs(x));
-  V p = vset(0.004037020945f), q = vset(0.01011917202f);
-  p = vfma(p, a, vset(0.04009824982f));
-  q = vfma(q, a, vset(0.100518616f));
-  p = vfma(p, a, vset(0.1816464509f));
-  q = vfma(q, a, vset(0.4652768446f));
-  p = vfma(p, a, vset(0.4361471722f));
-  q = vfma(q, a, vset(1.195898913f));
-  p = vfma(p, a, vset(0.5000000026f));
-  q = vfma(q, a, vset(1.670179274f));
-  q = vfma(q, a, vset(1.0f));
-  const V tail = vmul(power, vdiv(p, q));
-  return {vless(x, vset(0), tail, vsub(vset(1.0f), tail)), power};
-}
-#endif
-
 }  // namespace
 
 #if defined(OPSCOPE_ISA_avx512)

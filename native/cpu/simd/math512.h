@@ -69,47 +69,4 @@ inline V vlog(V x) {
   return vadd(vfma(e, vset(0.693145751953125f), vlookup(place, high)), vadd(r, rest));
 }
 
-// 1 / (1 + e^-x), within 2.5 ULP: the power is of two floats, as the exponential of 1.1 ULP is not enough. Signs are those of -r.
-inline V vsigmoid(V x) {
-  const Sixteenths s = vsixteenths(x, -LOG2_E);
-  const V r = vlimited(vfma(s.n, vset(LN2_LOW), vfma(s.n, vset(LN2_HIGH), x)));
-  const V p = vsub(vfma(vfma(r, vset(0.16666667f), vset(-0.5f)), vmul(r, r), r), vlookup(s.shifted, vpowers_lost())), power = vlookup(s.shifted, vpowers());
-  return vdiv(vset(1), vadd(vset(1), vldexp(vnfma(power, p, power), s.n)));
-}
-
-// As vtanh() of math.h; 2 |x| = n ln 2 + 2 r, where n is at most 26, so that ln 2 needs no second float. The lowest bits of `shifted` are the
-// exponent of 2^(n + 1).
-inline V vtanh(V x) {
-  constexpr float BIASED = ROUND + 128;
-  const V size = vmin(vset(9.02f), vabs(x)), shifted = vfma(size, vset(2 * LOG2_E), vset(BIASED)), n = vsub(shifted, vset(BIASED)), r = vnfma(n, vset(0.34657359f), size);
-  V p = vset(32 * 0.0013813239f);
-  p = vfma(p, r, vset(16 * 0.0083694197f));
-  p = vfma(p, r, vset(8 * 0.041668456f));
-  p = vfma(p, r, vset(4 * 0.16666515f));
-  p = vfma(p, r, vset(2 * 0.49999994f));
-  // e^2r - 1 is twice this.
-  p = vfma(vmul(r, r), p, r);
-  const V twice = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(shifted), 23)), t = vfma(twice, p, vfma(twice, vset(0.5f), vset(-1))), size_of = vdiv(t, vadd(t, vset(2)));
-  return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(size_of), _mm512_castps_si512(x), _mm512_set1_epi32(INT32_MIN), 0xd8));
-}
-
-// As vnormal() of math.h with P / Q off by 1.4e-7 up to 3.3 and 1.4e-6 beyond; e^(-x^2 / 2) = e^(-u / 2) 2^n with x^2 = u - 2 n ln 2. Zero from 14 on.
-inline Normal vnormal(V x) {
-  const V a = vmin(vset(14.0f), vabs(x)), square = vmul(a, a);
-  const Sixteenths s = vsixteenths(square, -0.5f * LOG2_E);
-  const V u = vfma(s.n, vset(1.3862943611f), square), q = vfma(u, vfma(u, vset(-1.0f / 48), vset(0.125f)), vset(-0.5f)), sixteenth = vlookup(s.shifted, vpowers());
-  const V power = vldexp(vfma(sixteenth, vmul(u, q), sixteenth), s.n);
-  V p = vset(0.01532575394f), d = vset(0.03842416826f);
-  p = vfma(p, a, vset(0.1122973892f));
-  d = vfma(d, a, vset(0.2811861951f));
-  p = vfma(p, a, vset(0.3494742599f));
-  d = vfma(d, a, vset(0.9189550929f));
-  p = vfma(p, a, vset(0.499999934f));
-  d = vfma(d, a, vset(1.496825699f));
-  d = vfma(d, a, vset(1.0f));
-  const V tail = vdiv(vmul(power, p), d);
-  const auto negative = _mm512_cmp_ps_mask(x, vset(0), _CMP_LT_OQ);
-  return {_mm512_mask_sub_ps(tail, static_cast<__mmask16>(~negative), vset(1), tail), power};
-}
-
 }  // namespace

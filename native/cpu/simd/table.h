@@ -6,7 +6,7 @@
 // s0 and s1 are the scalars. dims: [n].
 #pragma once
 #include "map.h"
-#include "math.h"
+#include "activations.h"
 
 namespace {
 
@@ -53,10 +53,9 @@ template <class T, class F>
 inline void run_map(const Call& c, int scalars) {
   const F f = with_scalars<F>(c, scalars);
   constexpr bool many = arity(&F::operator()) > 1, by_halves = many && W == 16 && sizeof(T) == sizeof(float);
-  if (c.stream || (c.stream_of_many && many)) map<T, true, by_halves>(c, f);
-  else if (by_halves && c.dims[0] >= FAR_ELEMENTS) map<T, false, by_halves>(c, f);
+  if (c.stream || (c.stream_of_many && many)) return map<T, true, by_halves>(c, f), vfence();
+  if (by_halves && c.dims[0] >= FAR_ELEMENTS) map<T, false, by_halves>(c, f);
   else map<T, false, false>(c, f);
-  vfence();
 }
 
 // A second tensor with fewer elements than the first. dims: [n] where they have as many; else [n, cols, which] with n a multiple of cols
@@ -228,6 +227,22 @@ inline void run_broadcast(const Call& c) {
     else run_map<T, op##_expression>(c, scalar_count);                                                                           \
   }                                                                                                                              \
   OPSCOPE_ROUNDED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
+
+// The same of functions that end with a quotient, as a template of how it is made (activations.h): `narrow` for 16-bit elements.
+#define OPSCOPE_QUOTIENT(op, narrow, scalar_count, parameters, ...)                                                              \
+  namespace {                                                                                                                  \
+  template <class Q>                                                                                                           \
+  struct op##_expression {                                                                                                     \
+    V s0, s1;                                                                                                                  \
+    inline V operator() parameters const { return __VA_ARGS__; }                                                                \
+  };                                                                                                                           \
+  }                                                                                                                            \
+  template <class T>                                                                                                            \
+  static void op##_run(const Call& c) {                                                                                          \
+    if constexpr (sizeof(T) < sizeof(float)) run_map<T, op##_expression<narrow>>(c, scalar_count);                               \
+    else run_map<T, op##_expression<Divided>>(c, scalar_count);                                                                  \
+  }                                                                                                                              \
+  OPSCOPE_ROUNDED(op, op##_run, map_tensors(arity(&op##_expression<Divided>::operator())), 1, 1, scalar_count, map_shape<op##_expression<Divided>>, nullptr)
 
 // Of bits alone, in pairs where elements have 16: what a pair becomes stands beside the result of an f32.
 #define OPSCOPE_BITS(op, of_f32, of_pair)                                                                                       \

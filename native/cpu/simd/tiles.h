@@ -250,3 +250,12 @@ void multiply(const LeftOfTiles& a, const B& b, bool, bool packs, const Out& out
 
 }  // namespace
 #endif
+
+// The kernels of an op that multiplies: run<T> of each float type, and run<BF16, ..> of pairs and of tiles where this instruction set has them.
+#if defined(OPSCOPE_TILES)
+#define OPSCOPE_MULTIPLIED_RUNS(run, in_pairs, in_tiles) {run<float>, run<F16>, run<BF16>, nullptr, nullptr, run<BF16, in_pairs>, run<BF16, in_tiles>}
+#elif defined(OPSCOPE_PAIRS)
+#define OPSCOPE_MULTIPLIED_RUNS(run, in_pairs, in_tiles) {run<float>, run<F16>, run<BF16>, nullptr, nullptr, run<BF16, in_pairs>}
+#else
+#define OPSCOPE_MULTIPLIED_RUNS(run, in_pairs, in_tiles) {run<float>, run<F16>, run<BF16>}
+#endif
