@@ -38,49 +38,52 @@ Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& tea
 // to 5 % apart, the same way every time.
 void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& team) {
   team_ = &team;
-  const auto threads = static_cast<size_t>(threads_);
-  arguments_ = Block(sets.size() * (sizeof(Job) + threads * sizeof(OwnCall)) + dims_.size() * sizeof(int64_t) + scalars_.size() * sizeof(double));
-  jobs_ = reinterpret_cast<Job*>(arguments_.data());
-  calls_ = reinterpret_cast<OwnCall*>(jobs_ + sets.size());
-  auto* const dims = reinterpret_cast<int64_t*>(calls_ + sets.size() * threads);
+  arguments_ = Block(sets.size() * sizeof(Call) + dims_.size() * sizeof(int64_t) + scalars_.size() * sizeof(double));
+  auto* const calls = reinterpret_cast<Call*>(arguments_.data());
+  auto* const dims = reinterpret_cast<int64_t*>(calls + sets.size());
   auto* const scalars = reinterpret_cast<double*>(dims + dims_.size());
   std::copy(dims_.begin(), dims_.end(), dims);
   std::copy(scalars_.begin(), scalars_.end(), scalars);
-  call_count_ = sets.size() * threads;
-  for (size_t i = 0; i < call_count_; i++) {
-    const Tensors& set = sets[i / threads];
-    Call call = call_of(threads_, set.bytes(), set.written_bytes(), team);
+  for (size_t set = 0; set < sets.size(); set++) {
+    Call call = call_of(threads_, sets[set].bytes(), sets[set].written_bytes(), team);
     call.dims = dims;
     call.dim_count = static_cast<int>(dims_.size());
     call.scalars = scalars;
     call.seed = seed_;
     call.scratch = scratch;
-    call.in = set.inputs().data();
-    call.out = set.outputs().data();
-    call.thread = static_cast<int>(i % threads);
-    new (calls_ + i) OwnCall{call};
+    call.in = sets[set].inputs().data();
+    call.out = sets[set].outputs().data();
+    new (calls + set) Call(call);
   }
-  for (size_t set = 0; set < sets.size(); set++) new (jobs_ + set) Job{calls_ + set * threads, run_};
+  calls_ = calls;
+  call_count_ = sets.size();
 }
 
 void KernelCalls::set_seed(uint32_t seed) {
   seed_ = seed;
-  for (size_t i = 0; i < call_count_; i++) calls_[i].call.seed = seed;
+  for (size_t i = 0; i < call_count_; i++) calls_[i].seed = seed;
 }
 
 void KernelCalls::run(size_t set, int count) {
-  const Job& job = jobs_[set];
+  // The thread of a call is 0 as it lies: one thread needs no copy.
   if (threads_ == 1) {
-    for (int i = 0; i < count; i++) job.run(job.calls->call);
+    for (int i = 0; i < count; i++) run_(calls_[set]);
     return;
   }
+  struct Job {
+    const Call& shared;
+    Run run;
+  } job{calls_[set], run_};
+  Team& team = *team_;
   for (int i = 0; i < count; i++)
-    team_->run(
+    team.run(
         [](void* context, int thread) {
           const Job& j = *static_cast<const Job*>(context);
-          j.run(j.calls[thread].call);
+          Call own = j.shared;
+          own.thread = thread;
+          j.run(own);
         },
-        &jobs_[set]);
+        &job);
 }
 
 }  // namespace opscope::cpu

@@ -22,17 +22,6 @@ class KernelCalls final : public Calls {
   bool alone() const override { return false; }
 
  private:
-  // The arguments of one thread, in lines of their own.
-  struct alignas(64) OwnCall {
-    Call call;
-  };
-
-  // What the threads are asked for with a set of buffers. Not on the leader's stack, whose lines it writes while others read them.
-  struct alignas(64) Job {
-    const OwnCall* calls;
-    Run run;
-  };
-
   const std::vector<int64_t> dims_;
   const std::vector<double> scalars_;
   const int threads_;
@@ -41,9 +30,8 @@ class KernelCalls final : public Calls {
   const Run run_;
   uint32_t seed_ = 0;
   Team* team_ = nullptr;
-  Block arguments_;  // a job for each set and a call for each thread of it, then dims and scalars
-  Job* jobs_ = nullptr;
-  OwnCall* calls_ = nullptr;
+  Block arguments_;             // a Call for each set, then dims and scalars
+  Call* calls_ = nullptr;
   size_t call_count_ = 0;
 };
 

@@ -114,7 +114,8 @@ void Team::run(void (*fn)(void*, int), void* context) {
     fn(context, 0);
     return;
   }
-  if (fn_ != fn || context_ != context) fn_ = fn, context_ = context;
+  fn_ = fn;
+  context_ = context;
   runs_++;
   loops_ += LOOPS;
   asked_.store(runs_, std::memory_order_release);

@@ -70,13 +70,12 @@ class Team {
   // Polled by every worker: apart from what the leader writes.
   alignas(64) std::atomic<bool> closing_{false};
 
+  alignas(64) void (*fn_)(void*, int) = nullptr;
+  void* context_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
   const std::unique_ptr<Deck[]> decks_;           // one for each thread
   uint32_t runs_ = 0;
   uint64_t loops_ = 0;  // the first one of the run
-  // Written where they change alone: most runs are of the same function, and workers wait for one line less.
-  alignas(64) void (*fn_)(void*, int) = nullptr;
-  void* context_ = nullptr;
   alignas(64) std::atomic<uint32_t> asked_{0};  // the last run, which every worker takes part in
   alignas(64) std::atomic<int> sleepers_{0};
   alignas(64) std::atomic<int> arrived_{0};

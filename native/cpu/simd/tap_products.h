@@ -20,7 +20,7 @@ struct TapProducts {
   int64_t floats() const { return sums() + up(pairs, LINE) + CHANNELS * (up(volume, LINE) + up(plane * g.batch, LINE)) + W; }
   size_t scratch(int threads) const { return static_cast<size_t>(floats() * threads); }
   bool pays() const {
-    constexpr int64_t LEAST_TERMS = 2048, MOST_FILTERS = 64;
+    constexpr int64_t LEAST_TERMS = 1 << 16, MOST_FILTERS = 16;
     return g.batch <= MOST_IMAGES && plane <= MOST_INPUTS && volume > 1 && volume <= MOST_VOLUME && g.out_plane() <= MOST_OUTPUTS && times(g.group_channels(), volume) >= LEAST_TERMS && g.filters <= MOST_FILTERS;
   }
 };
