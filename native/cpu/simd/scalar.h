@@ -8,11 +8,16 @@ using V = float;
 constexpr int W = 1;
 
 inline V vset(float x) { return x; }
-inline V vload(const float* p) { return *p; }
+// By bytes, as the floats of map_bits are pairs of 16-bit elements, which may lie at any even address.
+inline V vload(const float* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
 // Of the lanes of a at p and those of b at p + W - 1: p[0], p[2], p[4] ..
 inline V veven(V a, V) { return a; }
-inline void vstore(float* p, V v) { *p = v; }
-inline void vstream(float* p, V v) { *p = v; }
+inline void vstore(float* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+inline void vstream(float* p, V v) { vstore(p, v); }
 inline V vload(const F16* p) { return to_float(*p); }
 inline V vload(const BF16* p) { return to_float(*p); }
 template <class T>
