@@ -1,14 +1,14 @@
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { firstFew, isFewFirst } from './first-few'
+import { firstFew, isFewFirst } from './selection/first-few'
 import { isHeld, planHeld, sortHeld } from './held'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
 import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './row-select'
-import { isSelected, selectFirst } from './select'
+import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './selection/row-select'
+import { isSelected, selectFirst } from './selection/select'
 import { isShort, sortShort } from './short'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */

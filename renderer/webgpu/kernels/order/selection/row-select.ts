@@ -1,9 +1,9 @@
-import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
-import type { BufferName, KernelShape, Program } from '../types'
-import { keyFunctions } from './keys'
-import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
-import type { Sorted, Source } from './network'
-import { type Memory, memoryText } from './ranked'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../../wgsl/header'
+import type { BufferName, KernelShape, Program } from '../../types'
+import { keyFunctions } from '../keys'
+import { exchange, powerOfTwoFrom, reduction } from '../../../wgsl/rows'
+import type { Sorted, Source } from '../network'
+import { type Memory, memoryText } from '../ranked'
 
 /** Bits of the digits from the top, and counts of one. */
 const DIGIT_BITS = 11

@@ -1,5 +1,5 @@
-import { numbers, THREADS } from '../../wgsl/header'
-import type { BufferName } from '../types'
+import { numbers, THREADS } from '../../../wgsl/header'
+import type { BufferName } from '../../types'
 
 /** What the steps of a selection share: see select.ts and bounded.ts. */
 

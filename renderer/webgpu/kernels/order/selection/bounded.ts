@@ -1,9 +1,9 @@
-import { entry, header, numbers, step, storage, THREADS } from '../../wgsl/header'
-import { powerOfTwoFrom } from '../../wgsl/rows'
-import { scanMemory, sumsBefore } from '../../wgsl/scan'
-import type { BufferName, DeviceLimits, Step } from '../types'
-import { keyFunctions } from './keys'
-import { BLOCK } from './network'
+import { entry, header, numbers, step, storage, THREADS } from '../../../wgsl/header'
+import { powerOfTwoFrom } from '../../../wgsl/rows'
+import { scanMemory, sumsBefore } from '../../../wgsl/scan'
+import type { BufferName, DeviceLimits, Step } from '../../types'
+import { keyFunctions } from '../keys'
+import { BLOCK } from '../network'
 import { BINS, CANDIDATES, COUNTED, COUNTS, DIGITS, keys, PLACE } from './digits'
 
 /**

@@ -1,9 +1,9 @@
-import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
-import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../wgsl/header'
-import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
-import type { KernelShape, Program } from '../types'
-import { keyFunctions } from './keys'
-import type { Sorted, Source } from './network'
+import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../../wgsl/arrivals'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../../wgsl/header'
+import { exchange, powerOfTwoFrom, reduction } from '../../../wgsl/rows'
+import type { KernelShape, Program } from '../../types'
+import { keyFunctions } from '../keys'
+import type { Sorted, Source } from '../network'
 import { isSelectedByRow } from './row-select'
 
 /** Elements of a row that each thread keeps at most, and those where a workgroup selects of the row otherwise, in one dispatch as well. */

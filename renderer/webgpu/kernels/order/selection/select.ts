@@ -1,11 +1,11 @@
-import { entry, header, numbers, step, storage, THREADS, type Binding } from '../../wgsl/header'
-import { scanMemory, sumsBefore } from '../../wgsl/scan'
-import { exchange, reduction } from '../../wgsl/rows'
-import type { BufferName, DeviceLimits, Program, Step } from '../types'
+import { entry, header, numbers, step, storage, THREADS, type Binding } from '../../../wgsl/header'
+import { scanMemory, sumsBefore } from '../../../wgsl/scan'
+import { exchange, reduction } from '../../../wgsl/rows'
+import type { BufferName, DeviceLimits, Program, Step } from '../../types'
 import { boundSteps, planBounds } from './bounded'
 import { BINS, CANDIDATES, COUNTED, COUNTS, DIGITS, keys, PLACE, STATES } from './digits'
-import { keyFunctions } from './keys'
-import { BLOCK, BLOCK_BITS, FIRST_RUNS, NETWORK, writeResult, type Sorted } from './network'
+import { keyFunctions } from '../keys'
+import { BLOCK, BLOCK_BITS, FIRST_RUNS, NETWORK, writeResult, type Sorted } from '../network'
 
 /**
  * The first k of long rows: their keys are narrowed down by digits from the highest (radix selection: Alabi et al. 2012), until no more are left than a

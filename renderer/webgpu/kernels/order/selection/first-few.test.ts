@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
-import { KERNELS } from '../registry'
+import { KERNELS } from '../../registry'
 import { planFirstFew } from './first-few'
 
 const topk = (rows: number, cols: number, k: number) => KERNELS.get('topk')!.build({ dtype: 'f32', dims: [rows, cols, k], scalars: [] })
