@@ -70,21 +70,6 @@ void plan_lists(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
-// The same of rows of few bytes, where an index that is alone in its row adds to it at once.
-void plan_marks(Planner& p, const ScatterShape& s) {
-  const int dim = static_cast<int>(s.dim), n = static_cast<int>(s.indices), lanes = scatter_list_lanes(p.device.sm_count, s);
-  const int64_t words = ceil_div(s.rows, 32), threads = scatter_list_threads(p.device.sm_count, s), links = ceil_div(s.indices, link_threads), halves = s.rows * s.dim * s.bytes / 2;
-  const CUdeviceptr marks = p.workspace(words * 8), heads = p.workspace(s.rows * 4), next = p.workspace(s.indices * 4), several = p.workspace(s.indices * 4), count = p.workspace(4);
-  const int64_t blocks = ceil_div(s.indices, threads / lanes);
-  p.launch(p.kernel_in("scatter_rows", "scatter_mark_copy"), {links + ceil_div(ceil_div(halves, 8), link_threads)}, link_threads, 0, p.input(1), marks, count, number(s.rows), number(words), n, static_cast<int>(links), p.input(0), p.output(),
-           number(halves));
-  p.launch(p.kernel_in("scatter_rows", row_kernel(p, "alone", s)), {blocks}, static_cast<unsigned>(threads), 0, p.input(1), p.input(2), p.output(), marks, heads, next, several, count, number(s.rows), number(words), dim, n, lanes)
-      .early(p.device);
-  p.launch(p.kernel_in("scatter_rows", row_kernel(p, "shared", s)), {std::min(blocks, int64_t{p.device.sm_count} * 4)}, static_cast<unsigned>(threads), 0, p.input(0), p.input(1), p.input(2), p.output(), marks, heads, next, several, count,
-           number(words), dim, n, lanes)
-      .early(p.device);
-}
-
 // A block for a range of rows.
 void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   const ScatterRange r = scatter_range(p.device.sm_count, p.device.shared_bytes_per_block, s, bins);
@@ -165,7 +150,6 @@ void plan(Planner& p) {
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);
     case Scattering::lists: return plan_lists(p, s);
-    case Scattering::marks: return plan_marks(p, s);
     case Scattering::sorted: return plan_sorted(p, rows, dim, n);
   }
 }

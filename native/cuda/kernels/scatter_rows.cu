@@ -4,8 +4,6 @@
 //   scatter_link        each index puts itself at the head of a list of its row, in an order that depends on the race, too
 //   scatter_chains_<t>  some threads for each row, which has its indices in a list
 //   scatter_link_copy, scatter_lists_<t>   the same, and some threads for each index: those of the head of a list add to its row. Rows are copied while lists are made
-//   scatter_mark_copy, scatter_alone_<t>, scatter_shared_<t>   the same of rows of few bytes: two bits for a row say whether several indices have it. An index that is alone adds to its row at once, only the
-//                       others make lists
 // _16, _8: rows are whole vectors of so many bytes. Slots and lists are left empty for the next call. A row with more indices than either holds is left to its whole block, which
 // looks through all indices in their order.
 #include "scatter_rows.h"
@@ -106,62 +104,6 @@ __device__ __forceinline__ void lists_of_rows(const T* __restrict__ x, const int
   for (int k = 0; k < count; k++) add_long(index, x, src, out, waiting[k], dim, n);
 }
 
-// grid: indices by groups of `lanes` threads. marks: twice [words], which says of a row whether several indices have it, and before it seen [words], which is left empty. Those make lists, and are left in `several` [n],
-// and how many they are in `count`. out has the rows of x.
-template <int BYTES, class T>
-__device__ __forceinline__ void add_alone(const int* __restrict__ index, const T* __restrict__ src, T* out, unsigned* marks, unsigned* heads, unsigned* next, unsigned* several, unsigned* count, long long rows, long long words, int dim,
-                                          int n, int lanes) {
-  __shared__ unsigned of_block, first_of_block;
-  const int groups = blockDim.x / lanes, group = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-  const long long i = static_cast<long long>(blockIdx.x) * groups + group;
-  next_may_start();
-  if (threadIdx.x == 0) of_block = 0;
-  const long long row = i < n ? index[i] : -1;
-  const bool inside = row >= 0 && row < rows;
-  if (inside) ahead(src + i * dim + min(column_of<BYTES, T>(lane), dim - 1));
-  __syncthreads();
-  wait_for_last();
-  // While the mark is waited for.
-  if (inside) ahead(out + row * dim + min(column_of<BYTES, T>(lane), dim - 1));
-  const bool shares = inside && __ldcg(marks + words + row / 32) >> row % 32 & 1, leaves = shares && lane == 0;
-  if (inside && lane == 0) marks[row / 32] = 0;
-  unsigned number = 0;
-  if (leaves) {
-    number = atomicAdd(&of_block, 1u);
-    next[i] = atomicExch(heads + row, static_cast<unsigned>(i) + 1);
-  } else if (inside && !shares) {
-    const Four first = {{static_cast<unsigned>(i), ~0u, ~0u, ~0u}};
-    add_indices<BYTES, T>(1, first, [](auto) {}, out, src, out, row, dim, lane, lanes);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && of_block > 0) first_of_block = atomicAdd(count, of_block);
-  __syncthreads();
-  if (leaves) several[first_of_block + number] = static_cast<unsigned>(i);
-}
-
-// What add_alone left. Any number of blocks. Leaves `twice` empty.
-template <int BYTES, class T>
-__device__ __forceinline__ void add_shared(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, unsigned* marks, unsigned* heads, const unsigned* next,
-                                           const unsigned* several, const unsigned* count, long long words, int dim, int n, int lanes) {
-  __shared__ int waiting[THREADS], left;
-  const int groups = blockDim.x / lanes, group = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-  wait_for_last();
-  const long long all = __ldcg(count);
-  for (long long base = static_cast<long long>(blockIdx.x) * groups; base < all; base += static_cast<long long>(gridDim.x) * groups) {
-    if (threadIdx.x == 0) left = 0;
-    const long long i = base + group < all ? __ldcg(several + base + group) : n, row = i < n ? index[i] : -1;
-    const unsigned head = i < n ? __ldcg(heads + row) : 0;
-    __syncthreads();
-    // Others of the row read its head before or after it is left empty, and it is never them.
-    const bool leads = i < n && head == static_cast<unsigned>(i) + 1;
-    if (leads) add_list<BYTES>(head, next, x, src, out, row, dim, lane, lanes, waiting, left);
-    __syncthreads();
-    if (leads && lane == 0) heads[row] = 0, marks[words + row / 32] = 0;
-    for (int k = 0; k < left; k++) add_long(index, x, src, out, waiting[k], dim, n);
-    __syncthreads();
-  }
-}
-
 // Puts this thread's index at the head of the list of its row.
 __device__ __forceinline__ void link_index(const int* index, unsigned* heads, unsigned* next, long long rows, int n) {
   const int i = blockIdx.x * THREADS + threadIdx.x, row = i < n ? index[i] : -1;
@@ -190,22 +132,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) scatter_link_copy(const in
   for (long long i = first; i < halves; i++) out[i] = x[i];
 }
 
-// The same with two bits for each row that an index has: seen [words] and twice [words], empty before. count: 0 after.
-extern "C" __global__ void __launch_bounds__(THREADS) scatter_mark_copy(const int* index, unsigned* marks, unsigned* count, long long rows, long long words, int n, int links, const uint16_t* x, uint16_t* out, long long halves) {
-  next_may_start();
-  if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
-  if (static_cast<int>(blockIdx.x) < links) {
-    const int i = blockIdx.x * THREADS + threadIdx.x, row = i < n ? index[i] : -1;
-    if (row < 0 || row >= rows) return;
-    const unsigned own = 1u << row % 32;
-    if (atomicOr(marks + row / 32, own) & own) atomicOr(marks + words + row / 32, own);
-    return;
-  }
-  const long long first = (static_cast<long long>(blockIdx.x - links) * THREADS + threadIdx.x) * 8;
-  if (first + 8 <= halves) return store16(out + first, load16(x + first));
-  for (long long i = first; i < halves; i++) out[i] = x[i];
-}
-
 #define SCATTER_ROWS(T, NAME, BYTES)                                                                                                                                                 \
   extern "C" __global__ void __launch_bounds__(THREADS, 4) scatter_slots_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* firsts, const unsigned* rest, long long rows, int dim, int n, int lanes, \
                                                                                 int room) {                                                                                         \
@@ -214,14 +140,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) scatter_mark_copy(const in
   extern "C" __global__ void __launch_bounds__(THREADS, 4) scatter_chains_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* firsts, const unsigned* rest, long long rows, int dim, int n, int lanes, \
                                                                                  int room) {                                                                                        \
     by_row<BYTES, false>(x, index, src, out, firsts, rest, rows, dim, n, lanes, room);                                                                                                  \
-  }                                                                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(THREADS) scatter_alone_##NAME(const int* index, const T* src, T* out, unsigned* marks, unsigned* heads, unsigned* next, unsigned* several, unsigned* count, long long rows, \
-                                                                             long long words, int dim, int n, int lanes) {                                                                   \
-    add_alone<BYTES>(index, src, out, marks, heads, next, several, count, rows, words, dim, n, lanes);                                                                               \
-  }                                                                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(THREADS) scatter_shared_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* marks, unsigned* heads, const unsigned* next, const unsigned* several,      \
-                                                                              const unsigned* count, long long words, int dim, int n, int lanes) {                                           \
-    add_shared<BYTES>(x, index, src, out, marks, heads, next, several, count, words, dim, n, lanes);                                                                                   \
   }                                                                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(THREADS) scatter_lists_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* heads, const unsigned* next, long long rows, int dim, int n, int lanes) { \
     lists_of_rows<BYTES>(x, index, src, out, heads, next, rows, dim, n, lanes);                                                                                                         \

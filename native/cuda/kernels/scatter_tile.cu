@@ -99,7 +99,7 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   }
   for (int v = t; v < vectors; v += THREADS) store16(out + base + v * L, memory[v]);
   for (int i = vectors * L + t; i < elements; i += THREADS) out[base + i] = tile[i];
-  // Who reads a bin last leaves it empty.
+  // The last tile that reads a bin resets its counters.
   const unsigned shared_by = min(1u << tiles, gridDim.x - (bin << tiles));
   if (t == 0 && atomicAdd(readers + bin, 1u) + 1 == shared_by) counts[bin] = readers[bin] = 0;
 }

@@ -31,6 +31,7 @@ const FEW_ROWS = 264
 const KEPT_OF_GROUP = 2 ** 15
 /** Rows up to which several workgroups share a row rather than that threads keep more than MAX_KEPT of its elements. */
 const FEWEST_ROWS = 16
+/** Single elements of a row that a thread keeps at most: rows of no whole vectors. */
 const MAX_SINGLES = 18
 
 export interface RowLimits {

@@ -35,6 +35,7 @@ inline ConvTapsShape conv_taps_shape(int sm_count, const ConvSizes& s, int64_t e
   t.shared = static_cast<unsigned>(conv_taps_stages * (conv_taps_channels * conv_taps_line + t.sixteens * 16 * conv_taps_row));
   t.task = {s.channels, static_cast<int>(plane), static_cast<int>(rows), static_cast<int>(stages * conv_taps_channels), static_cast<int>(tiles), static_cast<int>(pitch), static_cast<int>(stages), images * rows * pitch, images * s.channels * plane};
   t.weights = t.passes * t.sixteens * 16 * t.task.padded;
+  if (t.weights >= most) return {};
   // Three launches; bytes in a microsecond of the input, and of the sums, which are written and read; turns of blocks, each of which waits for the memory of a stage, or multiplies many rows of it;
   // what adds up sums of shares, one after the other.
   constexpr double launches = 10, read_bytes = 3.2e6, sum_bytes = 2e6, turn = 1.5, add = 0.25;

@@ -23,7 +23,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, marks, fixed_table, fixed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, fixed_table, fixed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -183,14 +183,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Bytes of slots.
   constexpr int64_t most_slots = 1 << 30;
   const bool many = s.rows * scatter_lanes(s) >= many_lanes, rare = many && s.indices * rare_rows <= s.rows;
-  // Many single sectors of memory at random cost more than all rows in order, where a ninth of rows of a few bytes or more have an index (H200: f32 5000003x1, 700001 91.2 to 47.8 us, 3000001x2, 500001 71.6 to 43.8, f16
-  // 2000001x8, 300001 54.2 to 40.2; 1000001x3, 120001 19.2 to 23.6).
-  constexpr int64_t narrow_row = 16, ninth = 9, least_gathered = int64_t{1} << 18;
-  const bool gathered = row_bytes <= narrow_row && s.indices * ninth >= s.rows && s.indices >= least_gathered && scatter_range(sm_count, shared_bytes, s, true).span > 0;
-  // Lists of rows that L2 does not hold take several sectors of memory at random for each index, and most indices are alone in their row (H200: bf16 54245993x2, 2104438 619 to 368 us, 30000001x1, 3000001 627 to 314, f16
-  // 8000003x3, 200003 70.0 to 54.1; f32 4000001x1, 80001 19.6 to 25.4, 2000003x3, 150001 35.9 to 39.6, bf16 3000001x20, 300001 119 to 129).
-  constexpr int64_t least_marked = int64_t{1} << 17, marked_bytes = int64_t{1} << 25;
-  const bool idle = many && !gathered && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
+  const bool idle = many && s.indices * least_idle <= s.rows && (rare || !(scatter_vectors(s) && row_bytes >= long_vectors));
   const int64_t part = scatter_part(sm_count, s), looked = scatter_look_columns(s, scatter_look_lanes(sm_count, s)), blocks = s.rows * ((s.dim + looked - 1) / looked);
   // Few blocks that add up many indices of a row one after the other wait for memory each time: groups of threads share them instead (H200: f16 2x8193, 64 21.3 to 8.0 us, f32 9x1030, 400 29.4 to 8.1, bf16 40x4096, 1000 25.3 to 10.1).
   constexpr int64_t most_waits = 4;
@@ -200,7 +193,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, shared_bytes, s, true).span > 0;
   // Narrow rows of which up to a quarter have an index, unless these are few or rare (H200: bf16 54245993x2, 2104438 360 to 230 us, f16 8000003x3, 1500001 168 to 82, 1326253x3, 143509 23.8 to 18.1; f32 1000000x1, 500000 24.6 to
   // 29.1, 300001x1, 33001 10.8 to 11.5, bf16 1000001x5, 60001 16.7 to 18.1).
-  constexpr int64_t least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
+  constexpr int64_t narrow_row = 16, least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
   const bool tiled = row_bytes <= narrow_row && s.indices * 4 <= s.rows && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
   if (tiled) return Scattering::tiles;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
@@ -217,7 +210,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   if (cells <= most_cells && cells * s.indices <= most_scanned) return Scattering::scan;
   if (scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
   if (s.indices <= most_slotted * s.rows && s.rows < limit && s.indices < limit && s.dim < limit) {
-    if (idle) return s.indices >= least_marked && row_bytes <= narrow_row && s.rows * row_bytes >= marked_bytes ? Scattering::marks : Scattering::lists;
+    if (idle) return Scattering::lists;
     return s.indices <= s.rows || s.rows * scatter_room(s) * 4 > most_slots ? Scattering::chains : Scattering::slots;
   }
   return Scattering::sorted;

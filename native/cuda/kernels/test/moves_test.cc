@@ -78,8 +78,8 @@ void scatters() {
             covered = covered && threads <= link_threads && (threads & (threads - 1)) == 0 && rows * over(dim, columns) <= most_blocks && columns * (over(dim, columns) - 1) < dim;
             looked = looked && n <= 65'536 && (rows * over(dim, columns) <= 4 * multiprocessors || rows * over(dim, columns) * n <= int64_t{1} << 25);
           }
-          if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists || kind == Scattering::marks) {
-            const bool lists = kind == Scattering::lists || kind == Scattering::marks;
+          if (kind == Scattering::slots || kind == Scattering::chains || kind == Scattering::lists) {
+            const bool lists = kind == Scattering::lists;
             const int64_t of_row = lists ? scatter_list_lanes(multiprocessors, s) : lanes, threads = lists ? scatter_list_threads(multiprocessors, s) : scatter_threads(multiprocessors, rows * lanes);
             listed = listed && n <= 8 * rows && threads % 32 == 0 && threads % of_row == 0 && threads <= link_threads && over(rows, threads / of_row) <= most_blocks && over(n, threads / of_row) <= most_blocks;
             // A thread of one of few lists goes along its row in as few steps as a block allows.

@@ -9,8 +9,8 @@ const USUAL_BYTES = 16 * 1024
 /** Blocks of a row whose sums the threads of a later one wait for, and of all rows: those that begin later than others have ended take longer than two dispatches. */
 const MOST_BLOCKS = THREADS
 const MOST_WAITING = 528
-/** How often a thread looks for the sum of an earlier block, several milliseconds in all, before it adds that up itself: a device need not go on with all workgroups that have begun. */
-const PATIENCE = 2 ** 14
+/** How often a thread looks for the sum of an earlier block, several milliseconds in all, before it adds that up itself: WebGPU guarantees no progress of one workgroup while another waits. */
+const MAX_POLLS = 2 ** 14
 /** Rows from which on a workgroup takes the blocks of one after the other, and its threads: as many as keep a device busy. */
 const FEWEST_ROWS = 132
 const THREADS_OF_ROWS = [{ from: 1056, threads: THREADS }, { from: 264, threads: 512 }, { from: FEWEST_ROWS, threads: 1024 }] as const
@@ -119,7 +119,7 @@ ${summed(`  if (lane == 0u && number + 1u < ${blocks}u) { leave(row * ${blocks -
   if (lane < number) {
     let at = row * ${blocks - 1}u + lane;
     var word = atomicLoad(&arrivals[at]);
-    for (var tries = 0u; word == 0u && tries < ${PATIENCE}u; tries++) { word = atomicLoad(&arrivals[at]); }
+    for (var tries = 0u; word == 0u && tries < ${MAX_POLLS}u; tries++) { word = atomicLoad(&arrivals[at]); }
     earlier = bitcast<f32>(~word);
     if (word == 0u) {
       var own = ${vf}(0.0);
@@ -129,7 +129,7 @@ ${summed(`  if (lane == 0u && number + 1u < ${blocks}u) { leave(row * ${blocks -
   }
   let carry = front.before + reduce_sum(earlier, lane);`)}
   if (is_last(${ended} + row, ${blocks}u, lane)) {
-    for (var i = lane; i < ${blocks - 1}u; i += ${threads}u) { atomicStore(&arrivals[row * ${blocks - 1}u + i], 0u); }
+    for (var i = lane; i < ${blocks - 1}u; i += ${threads}u) { _ = awaited_word(row * ${blocks - 1}u + i, 0u); }
   }`
   const oneAfterTheOther = `  let row = min(group, ${rows - 1}u);
   var before = 0.0;

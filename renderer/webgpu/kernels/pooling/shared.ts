@@ -32,7 +32,7 @@ fn end_${axis}(o: u32) -> u32 { return u32(min(i32(o * ${stride}u + ${kernel}u) 
   return shared(shape, [planes, height, width, outHeight, outWidth], [kernel, kernel], max, ends, `${kernel * kernel}.0`)
 }
 
-/** `ends` is WGSL of where windows begin and end, \`tall\` and \`long\` at most, and \`counted\` of the elements that a mean divides by. */
+/** `ends` is WGSL of where windows begin and end, `tall` and `long` at most, and `counted` of the elements that a mean divides by. */
 function shared(shape: KernelShape, [planes, height, width, outHeight, outWidth]: Sizes, [tall, long]: readonly [number, number], max: boolean, ends: string, counted: string): Program {
   const wide = Math.min(MOST_WIDE, powerOfTwoFrom(long))
   const high = Math.min(MOST_LANES / wide, powerOfTwoFrom(Math.ceil(tall / ROWS)))

@@ -1,6 +1,6 @@
 import { numbers, widthFor } from '../../wgsl/header'
 
-/** WGSL \`load_<name>(row, at)\`: four elements of a row of `headDim` from vector \`at\` on, 0 beyond its end. */
+/** WGSL `load_<name>(row, at)`: four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
 export const loader = (name: string, headDim: number): string => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
   ${widthFor(headDim) === 4
     ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);`

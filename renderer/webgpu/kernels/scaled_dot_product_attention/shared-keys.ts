@@ -220,7 +220,7 @@ ${split ? `      let to = (query * dim(4u) + part) * ${headDim + 2}u;
   }).join('\n')}`, threads)}`
 }
 
-/** How `sharing` threads beside each other, each with a part of the scores \`score_<key>_<row>\` of all rows, add them up: a thread ends with \`count\` whole ones from \`own_row\` on. */
+/** How `sharing` threads beside each other, each with a part of the scores `score_<key>_<row>` of all rows, add them up: a thread ends with `count` whole ones from `own_row` on. */
 function sharedScores(rows: number, sharing: number): { declared: string; count: number; isWhole: boolean; added(u: number): { lines: string; values: string[] } } {
   const all = Math.ceil(rows / sharing) * sharing
   const strides: number[] = []

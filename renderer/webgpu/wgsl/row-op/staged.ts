@@ -6,7 +6,7 @@ import type { RowOp, RowPass } from './types'
 
 /** How workgroups take the rows through their memory; undefined where they are computed as they are read. */
 export function planStagedRows(op: RowOp, rows: number, length: number): StagedPlan | undefined {
-  return 'each' in op.result && op.functions === undefined ? planStaged(rows, length, op.tensors.filter(({ by }) => by === 'row').length) : undefined
+  return 'each' in op.result && op.functions === undefined && op.dims === undefined ? planStaged(rows, length, op.tensors.filter(({ by }) => by === 'row').length) : undefined
 }
 
 /** A row operation over short rows of no whole vectors in workgroup memory: threads that read and write their rows themselves touch each sector of memory several times. */

@@ -9,9 +9,10 @@ import { planStagedRows, stagedRows } from './staged'
 
 /** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
 const SHORTEST_PART = 1024
+const ENOUGH_GROUPS = 2048
+/** Shortest part of a row of no whole vectors, in elements, where a call has as many elements as this. */
 const SHORTEST_OF_SINGLES = 4096
 const MANY_SINGLES = 2 ** 20
-const ENOUGH_GROUPS = 2048
 /** Workgroups of a row whose results each workgroup of the next step joins: one for each of its threads, or more of long parts. */
 const MOST_PARTS = 4 * THREADS
 const LONG_PART = 4096

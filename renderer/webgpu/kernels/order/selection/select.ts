@@ -35,7 +35,7 @@ const LEAST_ELEMENTS = 4096
 const FINDING = `${scanMemory()}var<workgroup> found: vec4<u32>;
 `
 
-/** The state behind digit \`digit\`: the bin where the counts reach the row's \`first\`. One workgroup of each row leaves it for later steps. */
+/** The state behind digit `digit`: the bin where the counts reach the row's `first`. One workgroup of each row leaves it for later steps. */
 const behind = (digit: number): string => {
   const { bits } = DIGITS[digit]!
   const at = (k: number) => `counts[row * ${COUNTS}u + ${digit * BINS}u + lane * ${PER_THREAD}u + ${k}u]`
