@@ -18,8 +18,8 @@ const withCuda = built && readFileSync(`${build}build.ninja`, 'utf8').includes('
 
 const LEVELS: readonly string[] = ['scalar', 'sse2', 'avx2', 'avx512', 'neon']
 const product = (m: number, n: number, k: number, batch = 1, transB = false) => ({ batch, m, n, k, transA: false, transB })
-/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, convolutions of few outputs. */
 const of = (op: string, dtype: Dtype, params: Params, threads: number) => ({ op, dtype, params, threads })
+/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, convolutions of few outputs. */
 const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params; threads: number }[] = [1, 3].flatMap((threads) => [
   ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true)].map((params) => of('matmul', 'f32', params, threads)),
   ...(['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
