@@ -11,7 +11,7 @@
 
 namespace {
 
-// The piece of work of this block after `begun` of all. With `causal` these become shorter: blocks take them to and fro, so that none has the longest of each round.
+// The piece of work of this block after `begun` of all. With `causal` these become shorter: odd rounds run in reverse order, so that no block gets the longest piece of every round.
 __device__ __forceinline__ unsigned next_cell(unsigned begun, int causal) { return begun + (causal && (begun / gridDim.x & 1) ? gridDim.x - 1 - blockIdx.x : blockIdx.x); }
 
 #ifdef OPSCOPE_WGMMA
@@ -173,7 +173,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const float* __re
     barrier_expect(full_q, Q_BYTES);
     for (int i = 0; i < BOXES; i++) bulk_load(own_q + i * Q_BOX, &map_q, full_q, i * 32, static_cast<int>(block.first) + consumer * 64, static_cast<int>(block.head));
   };
-  // The queries of 64 are in nobody's use any more.
+  // All warps have read the queries of this group.
   const auto fetch_queries = [&](unsigned begun) {
     turn_wait(1 + consumer, 128);
     if (!speaks) return;
@@ -304,7 +304,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const float* __re
         slot.next();
       }
     }
-    // What no query of the group sees passes by one warp; the others wait for it, because a barrier tells two phases apart alone.
+    // Warp 0 releases the slots that this group skips. The other warps wait for it, because the parity of a barrier tells two phases apart only.
     if (const int left = max(0, block.tiles - max(tiles, 0)) * 2 * SLOTS; left > 0) {
       for (int i = 0; i < left; i++) {
         if (warp == 0) barrier_wait(full + 8 * slot.at, slot.phase);
