@@ -2,6 +2,7 @@ import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/head
 import type { DeviceLimits, Program } from '../types'
 import { evenly } from '../matmul/evenly'
 import { keysSeen, type FewAttention } from './few'
+import { loader } from './loader'
 
 /** Vectors of a query, of the sums of its values and of a key that a thread has at most. */
 const MOST_VECTORS = 8
@@ -70,14 +71,6 @@ export function planSplitQuery(of: FewAttention, { subgroups = 1, workgroupBytes
   const plan = plans.find(({ blocks }) => sources * blocks >= FILLED) ?? plans.at(-1)
   return plan && sources * plan.blocks >= FEWEST ? plan : undefined
 }
-
-/** Four elements of a row of `headDim` from vector `at` on, 0 beyond its end. */
-const loader = (name: string, headDim: number, isWhole: boolean) => `fn load_${name}(row: u32, at: u32) -> vec4<f32> {
-  ${widthFor(headDim) === 4
-    ? isWhole ? `return vec4<f32>(${name}[row * ${headDim / 4}u + at]);` : `return select(vec4<f32>(0.0), vec4<f32>(${name}[row * ${headDim / 4}u + min(at, ${headDim / 4 - 1}u)]), at < ${headDim / 4}u);`
-    : `let first = row * ${headDim}u;\n  return vec4<f32>(${numbers(4).map((j) => `select(0.0, f32(${name}[first + min(4u * at + ${j}u, ${headDim - 1}u)]), 4u * at + ${j}u < ${headDim}u)`).join(', ')});`}
-}
-`
 
 /**
  * Attention of some queries in one dispatch: neighbouring threads share the keys of a query, or of two, which lie in workgroup memory, some at a time
