@@ -66,6 +66,14 @@ void beyond(const Call& c) {
   if (c.thread == 0) output(c)[c.dims[0]] = 0;
 }
 
+// Right, but each thread writes again what it has read of the next one's part: mostly the same, or what was there before.
+void race(const Call& c) {
+  const Range r = share(c, c.dims[0]);
+  add(c, r.begin, r.end, output(c));
+  volatile float* const next = output(c) + r.end % c.dims[0];
+  *next = *next;
+}
+
 float to_bf16(float x) { return std::bit_cast<float>(uint32_t{cpu::to_bf16(x)} << 16); }
 
 // Inputs rounded to half the bits.
@@ -80,7 +88,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 }
 
 constexpr Kernel cheat(Run run, size_t (*scratch)(const int64_t*, int, int, size_t) = nullptr) { return {"ff>f", 1, 1, 0, shape, scratch, run}; }
-constexpr Kernel NOTHING = cheat(nothing), HALF = cheat(half), STALE = cheat(stale, stale_scratch), NAN_ONCE = cheat(nan_once), BEYOND = cheat(beyond),
+constexpr Kernel NOTHING = cheat(nothing), HALF = cheat(half), STALE = cheat(stale, stale_scratch), NAN_ONCE = cheat(nan_once), BEYOND = cheat(beyond), RACE = cheat(race),
                  HALF_PRECISION = cheat(half_precision);
 
 constexpr Cheat CHEATS[] = {
@@ -89,6 +97,7 @@ constexpr Cheat CHEATS[] = {
     {"red-stale", "Red team: returns its first output again", &STALE},
     {"red-nan", "Red team: one element is not a number", &NAN_ONCE},
     {"red-beyond", "Red team: writes one element beyond its output", &BEYOND},
+    {"red-race", "Red team: threads write each other's parts", &RACE},
     {"red-half-precision", "Red team: rounds its inputs to bf16", &HALF_PRECISION},
 };
 

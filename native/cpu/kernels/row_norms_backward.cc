@@ -6,6 +6,9 @@ namespace {
 
 inline int64_t up_to_line(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
 
+// Floats of one total over tokens of so many elements: a whole vector can start at any of these.
+inline int64_t total_floats(int64_t dim) { return up_to_line(dim + W - 1); }
+
 // Gradients: dx of each token from two sums over it, and the sums over tokens of grad * h and (CENTERED: layer_norm, which has a mean
 // and a bias) of grad, for h = (x - mean) * rstd. Each thread adds up its own tokens; the totals are joined at the end.
 template <class T, bool CENTERED>
@@ -17,10 +20,10 @@ struct NormBackward {
   const T *grad, *x, *weight;
   const float *means, *rstds;
   T* out;  // dx
-  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; whole vectors, which the next row can read at once
+  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; read and written by whole vectors, which the next row can read at once
   NormBackward(const Call& c, float* totals)
       : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), x(input<T>(c, 1)), weight(input<T>(c, 2)), means(CENTERED ? input(c, 3) : nullptr),
-        rstds(input(c, CENTERED ? 4 : 3)), out(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
+        rstds(input(c, CENTERED ? 4 : 3)), out(output<T>(c)), dweight(totals), dbias(totals + total_floats(cols)) {}
   // h without the factor rstd.
   inline V centered(V v, int64_t row) const {
     if constexpr (CENTERED) return vsub(v, vset(means[row]));
@@ -54,7 +57,7 @@ struct NormBackward {
 };
 
 // Floats of one thread's totals.
-int64_t totals_stride(int64_t dim) { return 2 * up_to_line(dim); }
+int64_t totals_stride(int64_t dim) { return 2 * total_floats(dim); }
 
 // The part of the gradients that this thread's rows of a few elements have; `p` has its totals.
 template <class T, bool CENTERED>
@@ -253,14 +256,14 @@ void run_norm_backward(const Call& c) {
   float* const all = c.scratch + rows_scratch(rows, dim, c.threads);
   float* const mine = shared ? all : all + c.thread * stride;
   const Range r = shared ? part(dim, LINE, c.thread, c.threads) : Range{0, dim};
-  for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
+  for (int64_t i = r.begin, end = r.end == dim ? total_floats(dim) : r.end; i < end; i++) mine[i] = mine[total_floats(dim) + i] = 0;
   NormBackward<T, CENTERED> p(c, mine);
   if (is_short(rows, dim, W < 8 ? 8 : SHORT_ROW)) norm_backward_short_rows(c, p);
   else if (const bool stream = c.stream && dim % LINE == 0; !(stream ? norm_backward_by_vectors<true>(c, p) : norm_backward_by_vectors<false>(c, p)) && !norm_backward_cached_rows(c, p)) run_rows(c, p);
   c.barrier(c.team);
   const Range own = part(dim, LINE, c.thread, c.threads);
   for (int output_index = 1; output_index <= (CENTERED ? 2 : 1); output_index++) {
-    float* const first = all + (output_index - 1) * up_to_line(dim);
+    float* const first = all + (output_index - 1) * total_floats(dim);
     if (!shared)
       for (int t = 1; t < c.threads; t++) map2<false>(first, first + t * stride, first, own.begin, own.end, [](V a, V b) { return vadd(a, b); });
     map1<false>(first, output<T>(c, output_index), own.begin, own.end, [](V v) { return v; });

@@ -1,0 +1,35 @@
+import type { Backend, Device } from '@core/backend'
+import type { Dtype, Params } from '@core/case'
+import { getOp } from '@core/ops/registry'
+import { faultsOf, makeCase } from './faults'
+
+const product = (m: number, n: number, k: number, batch = 1, transB = false) => ({ batch, m, n, k, transA: false, transB })
+const of = (op: string, dtype: Dtype, params: Params, threads: number) => ({ op, dtype, params, threads })
+/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, gradients of norms, convolutions of few outputs. */
+const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params; threads: number }[] = [1, 3].flatMap((threads) => [
+  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true)].map((params) => of('matmul', 'f32', params, threads)),
+  of('layer_norm_backward', 'f32', { tokens: 211, dim: 5003 }, threads),
+  of('rms_norm_backward', 'f32', { tokens: 307, dim: 5005 }, threads),
+  ...(['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
+    of('matmul', dtype, product(40, 130, 77), threads),
+    of('embedding', dtype, { rows: 5, dim: 300_007, indices: 11 }, threads),
+    of('scatter_add', dtype, { rows: 7, dim: 200_003, indices: 19 }, threads),
+    of('exp', dtype, { n: 3_000_001 }, threads),
+    of('conv3d', dtype, { batch: 2, channels: 8200, filters: 2, depth: 2, height: 1, width: 2, kernel: 2, stride: 1, padding: 1, dilation: 1, groups: 1 }, threads),
+    of('conv2d', dtype, { batch: 3, channels: 64, filters: 1, height: 61, width: 59, kernelHeight: 1, kernelWidth: 1, stride: 1, paddingHeight: 0, paddingWidth: 0, dilation: 1, groups: 1 }, threads),
+  ]),
+])
+
+/** Our instruction sets: beside them a device lists libraries. */
+export const CPU_LEVELS: readonly string[] = ['scalar', 'sse2', 'avx2', 'avx512', 'neon']
+
+/** What is wrong with the results of these cases, on each level of a device whose kernels believe that the last-level cache is far (OPSCOPE_DISTANT_CACHE). */
+export async function wrongFarFrom(backend: Backend, device: Device): Promise<string[]> {
+  const wrong: string[] = []
+  for (const impl of device.impls.filter(({ id, available }) => available.ok && CPU_LEVELS.includes(id)))
+    for (const { op, dtype, params, threads } of FAR_CASES) {
+      const faults = await faultsOf(backend, getOp(op), makeCase(device, impl, getOp(op), params, dtype, threads), 1e7)
+      wrong.push(...faults.map((fault) => `${impl.id} ${op} ${dtype} ${JSON.stringify(params)} threads=${threads}: ${fault}`))
+    }
+  return wrong
+}
