@@ -195,7 +195,7 @@ void run_scatter_add(const Call& c) {
   const T *x = input<T>(c, 0), *src = input<T>(c, 2);
   T* out = output<T>(c);
   // Whole rows; of a few long ones, columns.
-  const bool by_row = rows >= c.threads, streams = sizeof(T) == sizeof(float) && c.stream && c.distant_cache && dim >= LONG_ROW;
+  const bool by_row = rows >= c.threads || dim == 1, streams = sizeof(T) == sizeof(float) && c.stream && c.distant_cache && dim >= LONG_ROW;
   const Range of_rows = by_row ? part(rows, 1, c.thread, c.threads) : Range{0, rows}, of_cols = by_row ? Range{0, dim} : part(dim, LINE, c.thread, c.threads);
   for (int64_t row = of_rows.begin; row < of_rows.end; row++) {
     const int32_t begin = row == 0 ? 0 : ends[row - 1], count = ends[row] - begin;
