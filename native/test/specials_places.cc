@@ -175,6 +175,7 @@ int check_convolutions(const cpu::Entry& entry, const Format& f) {
   convolution(entry, f, 18, 5, 9, 3, 4, 2, 1, faults);
   convolution(entry, f, 1, 40, 17, 3, 2, 3, 1, faults);
   convolution(entry, f, 1, 1, 1, 6, 70, 5, 2, faults);
+  convolution(entry, f, 2, 32, 37, 18, 19, 3, 1, faults);
   return faults.count();
 }
 

@@ -12,6 +12,7 @@
 #include "simd/tap_products.h"
 #include "simd/tiles.h"
 #include "simd/vector_products.h"
+#include "simd/winograd.h"
 
 namespace {
 
@@ -241,6 +242,10 @@ void run(const Call& call) {
 #endif
   if (const Products p = whole.products(); whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
+#if defined(OPSCOPE_WINOGRAD)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (Winograd::pays(whole) && run_winograd<T>(call, whole)) return;
+#endif
 #if defined(OPSCOPE_TILES)
   // Processors with tiles multiply pairs more slowly than floats, but copying what one filter or two meet in many channels takes longer than that.
   if constexpr (F::TILES)
@@ -282,6 +287,9 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   if (const TapProducts taps(whole); taps.pays()) return taps.scratch(threads);
 #endif
   size_t most = 0;
+#if defined(OPSCOPE_WINOGRAD)
+  if (!rounded && Winograd::pays(whole)) most = Winograd(whole, threads).scratch(threads);
+#endif
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
     const Parts parts(g, threads);
