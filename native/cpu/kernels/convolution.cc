@@ -215,7 +215,12 @@ void run_one_filter(const Call& c, const Geometry& g) {
   const int64_t k = g.group_channels(), n = g.out_plane(), products = g.batch * g.groups;
   const bool by_product = products >= c.threads;
   const Range mine = by_product ? part(products, 1, c.thread, c.threads) : Range{0, products}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
-  for (int64_t i = mine.begin; i < mine.end; i++) add_rows(input<T>(c, 1) + i % g.groups * k, input<T>(c, 0) + i * k * n, k, n, r, output<T>(c) + i * n);
+  for (int64_t i = mine.begin; i < mine.end; i++) {
+    const T *const filter = input<T>(c, 1) + i % g.groups * k, *const x = input<T>(c, 0) + i * k * n;
+    T* const out = output<T>(c) + i * n;
+    if (k == 1) map1<false>(x, out, r.begin, r.end, [factor = vset(to_float(*filter))](V v) { return vmul(v, factor); });
+    else add_rows(filter, x, k, n, r, out);
+  }
 }
 
 template <class T>

@@ -40,7 +40,7 @@ constexpr int64_t PART_FLOATS = 1 << 16, LEAST_COLUMNS = 1024, MOST_COLUMNS = 1 
 constexpr int64_t MOST_FLOATS = 4 << 20;  // of one thread
 constexpr int64_t COMPACT_FILTERS = 7, COMPACT_TERMS = 200;  // these by filters: few of them wait for loads, and tiles of vectors by themselves take longer to start
 constexpr int64_t PLANES_FLOATS = 1 << 18; // of several planes that are copied together: about a second-level cache
-constexpr int64_t LEAST_FILTERS_OF_STRIDED = 24;
+constexpr int64_t FILTERS_OF_STRIDED = 64, TERMS_OF_STRIDED = 256;  // from these on panels of compact windows with a stride are packed (AVX-512)
 constexpr int64_t PACKING = 12, PACKING_RUNS = NR * 8 / 5;  // takes about as long as so many rows of a product, these by the outputs of a row; rows that start within lines take 1.05x
 
 // How a convolution is cut into parts, each of some whole planes of outputs (some depths of one image, or all depths of some) or some rows or
@@ -135,8 +135,8 @@ struct Parts {
     by_planes = apart < joined;
     compact = across == 1 && is_compact(g) && alone <= least(joined, apart) && rows * columns >= NR && s.m >= COMPACT_FILTERS && times(s.m, s.k) >= COMPACT_TERMS;
     packs = 21 * (compact ? alone : least(joined, apart)) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
-    // Windows with a stride are far more lines and pages than their panels, and every tile of filters meets all of them.
-    packs |= W == 16 && g.stride > 1 && filters >= LEAST_FILTERS_OF_STRIDED;
+    // Windows with a stride lie in more lines and pages than their panels, and every tile of filters meets all of them.
+    packs |= W == 16 && compact && g.stride > 1 && filters >= FILTERS_OF_STRIDED && s.k >= TERMS_OF_STRIDED;
     compact &= !packs;
     input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);
     slab_floats = packs ? up(s.terms() * up(outputs, NR) + W, LINE) : 0;

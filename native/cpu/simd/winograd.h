@@ -20,25 +20,21 @@ struct Winograd {
   static constexpr int64_t LEAST_TILES = 64;  // at a time, for filters are read again for each part
   const Geometry& g;
   int64_t channels, filters, across, down;  // tiles
-  int64_t rows, chunks;                     // rows of tiles at a time, and how many such parts an image has
-  bool fused;                               // filters are transformed where they are multiplied, for they meet one part
+  int64_t rows, chunks;                     // rows of tiles at a time, and how many such parts a plane has
+  bool fused;                               // filters are transformed a block at a time, for they meet one part
   int64_t block;                            // filters at a time
 
   Winograd(const Geometry& geometry, int threads)
       : g(geometry), channels(g.group_channels()), filters(g.group_filters()), across((g.width.output + 1) / 2), down((g.height.output + 1) / 2) {
     const int64_t fits = TILE_FLOATS / (POINTS * channels), most = (fits < LEAST_TILES ? LEAST_TILES : fits) / across, least_chunks = parts_of(down, most < 1 ? 1 : most);
-    // As many parts for each thread, of as few vectors as possible.
+    // Equal parts, or larger ones of fewer vectors.
     chunks = least_chunks;
-    if (g.batch > 1 || g.groups > 1 || chunks > 1)
-      for (int tries = 0; tries < threads && g.batch * g.groups * chunks % threads != 0 && chunks < down; tries++) chunks++;
     rows = parts_of(down, chunks);
     fused = g.batch * g.groups * chunks == 1;
-    if (threads == 1 && chunks > 1) {
-      int64_t fewest = INT64_MAX;
-      for (int64_t some = rows; some <= most && (chunks - 1) * some < down; some++) {
-        const int64_t used = (chunks - 1) * parts_of(some * across, W) + parts_of((down - (chunks - 1) * some) * across, W);
-        if (used < fewest) rows = some, fewest = used;
-      }
+    int64_t fewest = INT64_MAX;
+    for (int64_t some = rows; some <= most && (chunks - 1) * some < down; some++) {
+      const int64_t used = (chunks - 1) * parts_of(some * across, W) + parts_of((down - (chunks - 1) * some) * across, W);
+      if (used < fewest) rows = some, fewest = used;
     }
     const int64_t fit = FILTER_FLOATS / POINTS / (fused && channels > tile_stride() ? channels : tile_stride());
     block = even_part(fused ? parts_of(filters, threads) : filters, fit < 2 * MR ? 2 * MR : fit);
@@ -47,9 +43,9 @@ struct Winograd {
   // Whether it takes less time than the direct form: in multiplications of vectors for each filter and channel, transforms counted as such.
   static bool pays(const Geometry& g) {
     constexpr double TILE = 110, FILTER = 11, SHARE = 0.9;
-    constexpr int64_t MOST_FILTERS = 1 << 20;
+    constexpr int64_t MOST_FILTERS = 1 << 20, LEAST_CHANNELS = 12;
     const bool square = g.height.kernel == 3 && g.width.kernel == 3 && g.depth.input == 1 && g.depth.kernel == 1 && g.depth.output == 1 && g.depth.padding == 0;
-    if (!square || g.stride != 1 || g.dilation != 1) return false;
+    if (!square || g.stride != 1 || g.dilation != 1 || g.group_channels() < LEAST_CHANNELS) return false;
     const Winograd p(g, 1);
     if (times(p.most_tiles(), POINTS * p.channels) > 4 * TILE_FLOATS || (!p.fused && times(g.filters, POINTS * p.channels) > MOST_FILTERS)) return false;
     const int64_t last = p.down - (p.chunks - 1) * p.rows, vectors = g.batch * ((p.chunks - 1) * parts_of(p.most_tiles(), W) + parts_of(last * p.across, W));
@@ -258,10 +254,11 @@ bool run_winograd(const Call& c, const Geometry& g) {
     const Range mine = part(g.filters, 1, c.thread, c.threads);
     transform_filters(p, weight, mine, shared + mine.begin * p.filter_stride(), point, squares);
     c.barrier(c.team);
-    const Range parts = part(g.batch * g.groups * p.chunks, 1, c.thread, c.threads);
-    for (int64_t i = parts.begin; i < parts.end; i++) {
-      const int64_t plane = i / p.chunks, first = i % p.chunks * p.rows, some = least(p.rows, p.down - first), group = plane % g.groups;
-      if (some <= 0) continue;
+    // Threads share the rows of tiles of all planes.
+    const Range lines = part(g.batch * g.groups * p.down, 1, c.thread, c.threads);
+    for (int64_t i = lines.begin, some; i < lines.end; i += some) {
+      const int64_t plane = i / p.down, first = i % p.down, group = plane % g.groups;
+      some = least(least(p.rows, p.down - first), lines.end - i);
       transform_tiles(p, x + plane * p.channels * g.in_plane(), {0, p.channels}, first, some, work, block, squares);
       for (int64_t f = 0; f < p.filters; f += p.block) {
         const int64_t count = least(p.block, p.filters - f);
