@@ -110,14 +110,14 @@ struct Rounded : Buffered {
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
-// are finished a block at a time, in the same place, while they are in the caches. `lower`: of few terms, two panels that lie are met at once (AVX-512).
+// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed, or lie and rows of results start lines (AVX-512).
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
   constexpr int64_t WAITING = 1 << 16;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
-  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_LOWER = 128;  // rows; terms
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER;  // rows
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
@@ -136,10 +136,13 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
-      if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
       auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && stays && stride % LINE == 0 && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && kc <= TERMS_OF_LOWER && cols.end - j >= 2 * NR;
+      const bool together = CAN_BE_LOWER && lower && (stays ? stride % LINE == 0 : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
+      if (packs && lying < kc && i == rows.begin) {
+        b.pack(jc + j, columns, l + lying, kc - lying, panel);
+        if (together) b.pack(jc + j + NR, NR, l, kc, panel + NR * kc);
+      }
       const int64_t end = j + (low || together ? 2 * NR : NR);
       const bool last = end >= cols.end, ends = i + count >= rows.end;
       // The panel that follows where no block of A has met it, or the first one of the terms that follow.
@@ -171,7 +174,8 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       const auto later = later_of(next, !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
       if constexpr (CAN_BE_LOWER)
         if (together) {
-          multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
+          if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
+          else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later);
           j += NR;
           continue;
         }

@@ -139,6 +139,23 @@ struct RightBeside : Right {
   const float* row_ahead() const { return data + 2 * NR; }
 };
 
+// .. the same where other rows have met the panel: nothing is fetched ..
+struct RightMet : Right {
+  static constexpr bool FETCHED = false;
+  static constexpr int TOGETHER = 4;
+};
+
+// .. two packed panels side by side, `gap` floats apart ..
+struct RightPair {
+  const float* data;
+  int64_t gap;
+  using Unit = Floats;
+  static constexpr bool FETCHED = false, LISTED = false;
+  static constexpr int TOGETHER = 4;
+  V vector(int v) const { return vload(data + (v < NV ? 0 : gap) + v % NV * W); }
+  void step() { data += NR; }
+};
+
 // .. or wherever they lie ..
 template <class U>
 struct ScatteredOf {

@@ -47,11 +47,18 @@ OPSCOPE_INLINE T* as_computed(T* p) {
   return p;
 }
 
+// How many terms a turn of a tile's loop meets.
+template <class B>
+constexpr int terms_together() {
+  if constexpr (requires { B::TOGETHER; }) return B::TOGETHER;
+  return 1;
+}
+
 // c[ROWS x columns] = (`first`, always where c is no f32) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
 template <int ROWS, int VECTORS, Walk WALK, class B, class O>
 OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O* c, int64_t c_stride, int columns, [[maybe_unused]] bool first, const Ahead<O>& next) {
   constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead, IN_PARTS = WALK != Walk::rows;
-  constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
+  constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER, TOGETHER = terms_together<B>();
   const float* at[POINTERS];
 #pragma GCC unroll 16
   for (int r = 0; r < POINTERS; r++) at[r] = a + r * SHARED_POINTER * a_stride;
@@ -74,7 +81,32 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     if (IN_PARTS && next.b.rows > 0) OPSCOPE_PREFETCH_LINES(next.b, part, ROWS);
     const float* row_ahead = next_a;
     next_a += next.a_stride;
-    for (const int64_t end = IN_PARTS ? p + kc / ROWS + (part < kc % ROWS) : kc; p < end; p++) {
+    if constexpr (TOGETHER > 1) {
+      for (const int64_t turns_end = IN_PARTS && part + 1 < ROWS ? kc * (part + 1) / ROWS : kc; p + TOGETHER <= turns_end; p += TOGETHER) {
+        if constexpr (AHEAD) {
+          vprefetch(row_ahead);
+          vprefetch(row_ahead + TOGETHER * ROWS / 2);
+          row_ahead += TOGETHER * ROWS;
+        }
+#pragma GCC unroll 4
+        for (int term = 0; term < TOGETHER; term++, b.step()) {
+          V row[VECTORS];
+#pragma GCC unroll 4
+          for (int v = 0; v < VECTORS; v++) row[v] = vector_of<VECTORS>(b, v);
+#pragma GCC unroll 16
+          for (int i = 0; i < ROWS; i++) {
+            const V x = vset(at[i / SHARED_POINTER][i % SHARED_POINTER * a_stride + term]);
+#pragma GCC unroll 4
+            for (int v = 0; v < VECTORS; v++) sum[i][v] = B::Unit::fma(x, row[v], sum[i][v]);
+          }
+          in_order();
+        }
+#pragma GCC unroll 16
+        for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + TOGETHER);
+      }
+      if (part + 1 < ROWS) continue;
+    }
+    for (const int64_t end = IN_PARTS && TOGETHER == 1 ? p + kc / ROWS + (part < kc % ROWS) : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
       for (int v = 0; v < VECTORS; v++) row[v] = is_loaded_again(ROWS) ? in_register(vector_of<VECTORS>(b, v)) : vector_of<VECTORS>(b, v);
@@ -285,7 +317,7 @@ inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, 
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
   });
 }
-// The same of two panels at once, by lower tiles: of 24 multiplications 10 load something, of 28 of the others 16. Not of A by terms.
+// The same of two panels at once, by lower tiles: of 24 multiplications 10 load something, of 28 of the others 16. Not of A by terms, of whose lines they meet six rows.
 constexpr int LOWER = 6;
 template <int ROWS, Walk WALK, class B>
 inline void lower_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {
@@ -294,10 +326,19 @@ inline void lower_rows(int rows, const float* a, int64_t a_stride, const B& b, i
   tile_of<ROWS, 2 * NV, WALK>(a, a_stride, b, kc, c, c_stride, 2 * NR, first, next);
 }
 template <class B>
+inline void lower_tile(const Left& a, int64_t i, int rows, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {
+  if (kc >= SHORT) lower_rows<LOWER, Walk::rows_ahead>(rows, a.row(i), a.stride, b, kc, c, c_stride, first, next);
+  else lower_rows<LOWER, Walk::rows>(rows, a.row(i), a.stride, b, kc, c, c_stride, first, next);
+}
+template <class B>
 inline void multiply_two_panels(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Later<float>& later) {
+  constexpr int64_t TERMS_OF_FETCHED = 128;  // shorter sums do not repay loops of several terms a turn
   each_tile<LOWER>(a, rows, c, c_stride, later, [&](int64_t i, int height, float* to, const Ahead<float>& next) {
-    if (kc >= SHORT) lower_rows<LOWER, Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, first, next);
-    else lower_rows<LOWER, Walk::rows>(height, a.row(i), a.stride, b, kc, to, c_stride, first, next);
+    // The first tile has brought the panels into the second-level cache.
+    if constexpr (B::FETCHED) {
+      if (kc > TERMS_OF_FETCHED && i > 0) return lower_tile(a, i, height, RightMet{b}, kc, to, c_stride, first, next);
+    }
+    lower_tile(a, i, height, b, kc, to, c_stride, first, next);
   });
 }
 // The same where the next panel is the one to the right.
