@@ -160,7 +160,7 @@ export function roofline(measured: { bytes: number; flops: number; medianNs: num
         ? roofs.cache === undefined
           ? 'Above the measured memory bandwidth: the data may stay in a cache between calls, or the ceiling was measured too low.'
           : `Above the measured ${roofs.cache} bandwidth: a part of the data may stay in a smaller cache between calls, or the ceiling was measured too low.`
-        : 'Above the measured peak rate: the ceiling was measured too low, or the case did not do all of its work.'
+        : 'Above the measured peak rate: the ceiling was measured too low, the implementation needs fewer operations than the definition that is counted (Winograd convolutions do), or the case did not do all of its work.'
   }
   return point
 }
