@@ -158,8 +158,10 @@ class Turns {
         this.#probesNs.push(probeNs?.[i] ?? 0)
       }
       const last = this.#states.at(-1)?.state
-      if (!last || JSON.stringify(last) !== JSON.stringify(state)) this.#states.push({ firstSample: from, state })
-      return (state.involuntarySwitches ?? 0) > 0
+      const interrupted = (state.involuntarySwitches ?? 0) > 0
+      // Switches and stolen time are those of this burst alone, so each that has some has its own state, though it be equal to the last.
+      if (interrupted || (state.stealMs ?? 0) > 0 || !last || JSON.stringify(last) !== JSON.stringify(state)) this.#states.push({ firstSample: from, state })
+      return interrupted
     })
   }
 

@@ -154,6 +154,11 @@ describe('a pass of rounds', () => {
     expect(result.samplesNs.length).toBeGreaterThan(firstSamples.at(-1)!)
   })
 
+  test('each interrupted burst has its switches, though those of the one before were as many', async () => {
+    const { result } = await pass(1, ['x', 'y'], 0, memoryBackend([], 1000, () => undefined, () => ({ involuntarySwitches: 1 }))).answer
+    expect(result.deviceStates!.map(({ firstSample }) => firstSample)).toEqual(result.rounds!.firstSamples)
+  })
+
   test('implementations that fail, are wrong or find no memory have their failures, and the others are measured on memory of their own', async () => {
     const log: string[] = []
     const { result, others } = await pass(1, ['x', 'broken', 'wrong', 'oversized', 'throws', 'z'], 0, memoryBackend(log)).answer
