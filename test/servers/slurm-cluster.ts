@@ -39,6 +39,7 @@ SlurmctldPort=17817
 SlurmdPort=17818
 AuthType=auth/none
 CredType=cred/none
+AuthInfo=cred_expire=10
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation=${folder}/state
