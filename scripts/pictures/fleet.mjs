@@ -20,6 +20,46 @@ const HOSTS = [
   { host: 'gpu-05', leaving: true, draining: true, devices: [gpu('cuda:0', 'idle', { measured: 140 })] },
 ]
 
+/** A window at the fleet of this server, whose agents tell what HOSTS says. */
+async function openAt(nats) {
+  const { Cli } = await load('test/e2e/cli.ts')
+  const { pack, presenceSubject, PRESENCE_MS } = await load('main/fleet/messages.ts')
+  const line = await nats.connect()
+  const tell = (hosts) => {
+    for (const { host, devices, draining = false, leaving } of hosts) line.publish(presenceSubject(host), pack({ version: 1, host, opscope: '1.0.0', draining, ...(leaving ? { leaving } : {}), devices }))
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
+  const long = { ...scripted(['slow']), measure: { rule: { id: 'fixed-time', seconds: 3600 }, maxSeconds: 3600 } }
+  leavePicks(dataDir, scripted(['steady', 'noisy'], '64, 1024, 16384, 262144'), { savedSweeps: [{ name: 'Long', spec: long }] })
+  writeFileSync(join(dataDir, 'fleet.json'), JSON.stringify({ server: nats.url }))
+  const window = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
+  // Until the window has opened its first view, which would replace this one.
+  await view(window.page, 'Devices')
+  await goTo(window.page, '#/fleet')
+  await window.page.getByText('connected', { exact: true }).waitFor({ timeout: 60_000 })
+  tell(HOSTS)
+  const telling = setInterval(() => line.isClosed() || tell(HOSTS.filter(({ silent, leaving }) => !silent && !leaving)), PRESENCE_MS)
+  const running = []
+  return {
+    ...window,
+    agents: {
+      /** Starts a real agent, whose results are scripted. */
+      async start(name) {
+        const agent = new Cli().start(['fleet', 'up', '--server', nats.url, '--name', name, '--backends', 'fake'], { OPSCOPE_TEST_REAL_TIME: '1' })
+        running.push(agent)
+        await agent.says(`${name} measures for the fleet`)
+      },
+    },
+    async close() {
+      for (const agent of running) agent.child.kill('SIGKILL')
+      clearInterval(telling)
+      await window.close()
+      await line.close()
+      await nats.stop()
+    },
+  }
+}
+
 /** A fleet whose agents only tell what they do: measuring, throttled, idle, drained and lost. Needs nats-server. */
 export const fleet = {
   settleMs: 1200,
@@ -28,41 +68,11 @@ export const fleet = {
   async start() {
     const { Nats } = await load('test/servers/nats.ts')
     const nats = await Nats.start()
-    const { Cli } = await load('test/e2e/cli.ts')
-    const { pack, presenceSubject, PRESENCE_MS } = await load('main/fleet/messages.ts')
-    const line = await nats.connect()
-    const tell = (hosts) => {
-      for (const { host, devices, draining = false, leaving } of hosts) line.publish(presenceSubject(host), pack({ version: 1, host, opscope: '1.0.0', draining, ...(leaving ? { leaving } : {}), devices }))
-    }
-    const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
-    const long = { ...scripted(['slow']), measure: { rule: { id: 'fixed-time', seconds: 3600 }, maxSeconds: 3600 } }
-    leavePicks(dataDir, scripted(['steady', 'noisy'], '64, 1024, 16384, 262144'), { savedSweeps: [{ name: 'Long', spec: long }] })
-    writeFileSync(join(dataDir, 'fleet.json'), JSON.stringify({ server: nats.url }))
-    const opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
-    // Until the window has opened its first view, which would replace this one.
-    await view(opened.page, 'Devices')
-    await goTo(opened.page, '#/fleet')
-    await opened.page.getByText('connected', { exact: true }).waitFor({ timeout: 60_000 })
-    tell(HOSTS)
-    const telling = setInterval(() => tell(HOSTS.filter(({ silent, leaving }) => !silent && !leaving)), PRESENCE_MS)
-    const running = []
-    return {
-      ...opened,
-      agents: {
-        /** Starts a real agent, whose results are scripted. */
-        async start(name) {
-          const agent = new Cli().start(['fleet', 'up', '--server', nats.url, '--name', name, '--backends', 'fake'], { OPSCOPE_TEST_REAL_TIME: '1' })
-          running.push(agent)
-          await agent.says(`${name} measures for the fleet`)
-        },
-      },
-      async close() {
-        for (const agent of running) agent.child.kill('SIGKILL')
-        clearInterval(telling)
-        await opened.close()
-        await line.close()
-        await nats.stop()
-      },
+    try {
+      return await openAt(nats)
+    } catch (error) {
+      await nats.stop()
+      throw error
     }
   },
   views: {

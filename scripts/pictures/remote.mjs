@@ -12,11 +12,17 @@ export const remote = {
   async start() {
     const { SshBox } = await load('test/servers/sshd.ts')
     const box = await SshBox.start()
-    const opened = await launch({ dataDir: mkdtempSync(join(tmpdir(), 'opscope-pictures-')), env: { ...box.env(), OPSCOPE_TEST_BACKEND: '1' } })
-    await opened.app.evaluate(({ dialog }) => {
-      dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })
-    })
-    await view(opened.page, 'Devices')
+    let opened
+    try {
+      opened = await launch({ dataDir: mkdtempSync(join(tmpdir(), 'opscope-pictures-')), env: { ...box.env(), OPSCOPE_TEST_BACKEND: '1' } })
+      await opened.app.evaluate(({ dialog }) => {
+        dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })
+      })
+      await view(opened.page, 'Devices')
+    } catch (error) {
+      box.stop()
+      throw error
+    }
     return {
       ...opened,
       async close() {
