@@ -7,15 +7,15 @@ import { main, run, runAttached, say, step } from './lib/steps.mjs'
 
 const REPORT = at('.cache', 'vitest.json')
 
-/** Runs a check that prints only when it fails. */
-async function check(title, script, args) {
-  try {
-    await step(title, () => run(nodeBinary(), [script, ...args], { what: title }))
-    return true
-  } catch (error) {
-    say(error.detail || error.message)
-    return false
-  }
+const CHECKS = [...LINTERS, { title: 'types', program: ['vue-tsc', 'bin', 'vue-tsc.js'], args: ['--noEmit', '-p', 'tsconfig.json'] }]
+
+/** Runs the checks side by side, as each uses one core, and prints what those that fail have to say. Returns their titles. */
+async function failedChecks() {
+  const failures = await step(CHECKS.map(({ title }) => title).join(', '), () => Promise.all(CHECKS.map(({ title, program, args }) => run(nodeBinary(), [packageScript(...program), ...args], { what: title }).then(() => undefined, (error) => ({ title, error })))))
+  return failures.filter(Boolean).map(({ title, error }) => {
+    say(`${title}:\n${error.detail || error.message}`)
+    return title
+  })
 }
 
 function counts() {
@@ -34,14 +34,11 @@ function counts() {
 await main(async () => {
   const { electron } = await setUp('test')
   if ('reason' in electron) say(`opscope: the end-to-end tests will fail, because there is no Electron: ${electron.reason}`)
-  const linted = []
-  for (const { title, program, args } of LINTERS) linted.push(await check(title, packageScript(...program), args))
-  const typed = await check('types', packageScript('vue-tsc', 'bin', 'vue-tsc.js'), ['--noEmit', '-p', 'tsconfig.json'])
+  const unclean = await failedChecks()
   rmSync(REPORT, { force: true })
   const status = await runAttached(nodeBinary(), [packageScript('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)], { env: electronEnvironment(electron) })
   const { passed, failed, skipped } = counts()
-  if (linted.includes(false)) say('lint failed (see above)')
-  if (!typed) say('the type check failed (see above)')
+  if (unclean.length > 0) say(`failed (see above): ${unclean.join(', ')}`)
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
-  return status === 0 && failed === 0 && !linted.includes(false) && typed ? 0 : 1
+  return status === 0 && failed === 0 && unclean.length === 0 ? 0 : 1
 })
