@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { violations } from './axe'
 import { ENERGY_SESSION, energyFile } from './energy-session'
-import { launch, type Launched } from './launch'
+import { launch, SOFTWARE_GPU, type Launched } from './launch'
 import { dataRows, details, endOf, grid, leavePicks, scripted, sessions, showChart, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-accessibility-'))
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const file = join(dataDir, 'recorded.opscope.json')
   leavePicks(dataDir, scripted(['steady', 'noisy', 'zeros']))
   writeFileSync(file, gunzipSync(readFileSync(RECORDED)))
-  opened = await launch({ dataDir, args: [file], env: { OPSCOPE_TEST_BACKEND: '1' } })
+  opened = await launch({ dataDir, args: [file], env: { OPSCOPE_TEST_BACKEND: '1', ...SOFTWARE_GPU } })
   page = opened.page
 })
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { launch, type Launched } from './launch'
+import { launch, SOFTWARE_GPU, type Launched } from './launch'
 import { coloursDrawn, ended, endOf, rowCount, showChart, statusBar, tableRows } from './ui'
 
 let opened: Launched
 let page: Page
 beforeAll(async () => {
-  opened = await launch()
+  opened = await launch({ env: SOFTWARE_GPU })
   page = opened.page
 })
 afterAll(() => opened.close())

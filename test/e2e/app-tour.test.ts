@@ -7,8 +7,7 @@ import { coloursDrawn, ended, rowCount, showChart, statusBar, tableRows, view } 
 let opened: Launched
 let page: Page
 beforeAll(async () => {
-  // Without an emulated GPU, whose ceilings take long and say nothing.
-  opened = await launch({ env: { OPSCOPE_WEBGPU: 'hardware' } })
+  opened = await launch()
   page = opened.page
   await opened.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().find((one) => one.isVisible())?.setContentSize(1440, 900))
 })

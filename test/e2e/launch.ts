@@ -9,6 +9,9 @@ import { sandboxSwitches } from '../../scripts/lib/display.mjs'
 /** The folder of the app under test: this repository, or another build of it. */
 export const APP_FOLDER = process.env['OPSCOPE_TEST_APP'] ?? resolve(import.meta.dirname, '../..')
 
+/** Environment with which WebGPU has a device on any machine: Chromium's software adapter. */
+export const SOFTWARE_GPU = { OPSCOPE_WEBGPU: 'software' } as const
+
 export interface LaunchOptions {
   /** Data folder to use; a fresh one, removed by close(), when absent. */
   dataDir?: string
@@ -87,8 +90,9 @@ async function connect(electron: string, dataDir: string, options: LaunchOptions
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
+    // No emulated GPU, which would draw the window as well and so takes nearly half of a file's CPU time: tests of WebGPU ask for one (SOFTWARE_GPU).
     // No Python but what a test names. An empty list is written as a delimiter, because Electron hands no empty variable on to its processes.
-    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', OPSCOPE_PYTHON_ONLY: delimiter, ...options.env } as Record<string, string>,
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'hardware', OPSCOPE_PYTHON_ONLY: delimiter, ...options.env } as Record<string, string>,
   })
   onStarted(app)
   holdResults(app)

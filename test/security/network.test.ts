@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { launch } from '../e2e/launch'
+import { launch, SOFTWARE_GPU } from '../e2e/launch'
 import { view } from '../e2e/ui'
 
 /** Events of Chromium's network log that name an address it turned to, with the parameter that has it. */
@@ -28,7 +28,7 @@ function contacted(path: string): string[] {
 it('the app contacts nobody: not at its start, for updates or otherwise, nor when its views are opened', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'opscope-network-'))
   const log = join(folder, 'net.json')
-  const opened = await launch({ dataDir: join(folder, 'data'), args: [`--log-net-log=${log}`] })
+  const opened = await launch({ dataDir: join(folder, 'data'), args: [`--log-net-log=${log}`], env: SOFTWARE_GPU })
   try {
     for (const name of ['Run', 'Compare', 'History', 'Devices', 'Guide', 'Settings']) await view(opened.page, name)
     await opened.page.getByText('Opscope does not check for updates').waitFor()

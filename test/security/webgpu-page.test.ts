@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launch, type Launched } from '../e2e/launch'
+import { launch, SOFTWARE_GPU, type Launched } from '../e2e/launch'
 
 let opened: Launched
 let page: Page
 beforeAll(async () => {
-  opened = await launch()
+  opened = await launch({ env: SOFTWARE_GPU })
   // Asked again and again: a window is reported before it has an address.
   const hidden = () => opened.app.windows().find((candidate) => candidate.url().includes('/webgpu/'))
   while (!hidden()) await new Promise((done) => setTimeout(done, 50))
