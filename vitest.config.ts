@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vitest/config'
@@ -8,14 +9,24 @@ const plugins = [vue()]
 /** What tests that start the app share: time limits, and a display of their own for each file. */
 const throughTheApp = { testTimeout: 120_000, hookTimeout: 120_000, setupFiles: ['test/own-display.ts'] }
 
-/** The longest files, longest first: started last, one of them would run alone at the end. */
-const LONGEST = ['test/conformance/webgpu', 'test/servers/slurm', 'test/conformance/cpu.', 'test/servers/fleet.', 'test/e2e/app-tour', 'test/e2e/cli.']
+/** A file of servers mostly waits for time limits: while one does, every core has a file of the kernels. */
+const BESIDE_WAITING = availableParallelism() + 1
 
-/** Starts the longest files first, and the others in vitest's order. */
+/** The longest files, longest first: started last, one of them would run alone at the end. */
+const LONGEST = [
+  'core/formats/testing/formats', 'core/stats/serial', 'main/backends/fake/proofs', 'main/backends/python/backend', 'main/cli/command-lines', 'core/stats/coverage',
+  'test/servers/slurm', 'test/conformance/neon', 'test/conformance/webgpu.', 'test/conformance/webgpu-electron', 'test/servers/fleet.', 'test/conformance/cpu.', 'test/conformance/webgpu',
+  'test/e2e/app-tour', 'test/e2e/cli.', 'test/e2e/app-charts', 'test/e2e/app-suites',
+]
+
+/** Starts the longest files of each group first, and the others in vitest's order. Projects whose files share a process follow each other: a process has the files of one. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => (LONGEST.findIndex((part) => moduleId.includes(part)) + 1 || LONGEST.length + 1)
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+    const sorted = await super.sort(files)
+    const batch = ({ project: { name, config } }: TestSpecification) => `${config.sequence.groupOrder}${config.isolate ? '' : name}`
+    const batches = [...new Set(sorted.map(batch))]
+    return sorted.toSorted((a, b) => batches.indexOf(batch(a)) - batches.indexOf(batch(b)) || rank(a) - rank(b))
   }
 }
 
@@ -46,8 +57,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'component', environment: 'happy-dom', maxWorkers: '100%', isolate: false, testTimeout: 120_000, include: ['renderer/{components,views}/**/*.test.ts'] } },
-      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], setupFiles: ['test/own-display.ts'], testTimeout: 300_000, hookTimeout: 120_000, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'servers', include: ['test/servers/**/*.test.ts'], ...throughTheApp, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], setupFiles: ['test/own-display.ts'], testTimeout: 300_000, hookTimeout: 120_000, maxWorkers: BESIDE_WAITING, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'servers', include: ['test/servers/**/*.test.ts'], ...throughTheApp, maxWorkers: BESIDE_WAITING, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], ...throughTheApp, retry: 1, maxWorkers: 2, sequence: { groupOrder: 2 } } },
     ],
   },
