@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { SessionFile } from '@core/session/types'
 import { Cli } from './cli'
-import { launch, type Launched } from './launch'
+import { launch, SOFTWARE_GPU, type Launched } from './launch'
 import { coloursDrawn, dataRows, details, grid, sessions, showChart, view } from './ui'
 
 /** 510 results of an H200 and its host, measured with this app. */
@@ -79,7 +79,7 @@ beforeAll(async () => {
   const one = await cli.run(['export', 'last', '--format', 'json'])
   writeFileSync(file, JSON.stringify(withTwoThreads(JSON.parse(one.out) as SessionFile)))
   expect((await cli.run(['import', file])).status).toBe(0)
-  opened = await launch({ dataDir: cli.folder })
+  opened = await launch({ dataDir: cli.folder, env: SOFTWARE_GPU })
   page = opened.page
   await page.setViewportSize({ width: 1440, height: 900 })
   await openSession('H200', 510)
