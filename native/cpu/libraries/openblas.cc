@@ -11,7 +11,7 @@ namespace {
 struct OpenBlas {
   Library library = open_named("OPSCOPE_OPENBLAS", {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib", "libopenblas.dll"});
   void (*set_threads)(int) = nullptr;
-  char* (*config)() = nullptr;
+  char *(*config)() = nullptr, *(*core)() = nullptr;
   // Row-major 101, plain 111, transposed 112 (cblas.h).
   void (*sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int) = nullptr;
   float (*sdot)(int, const float*, int, const float*, int) = nullptr;
@@ -22,6 +22,7 @@ struct OpenBlas {
 
   OpenBlas() {
     library.get("openblas_get_config", config);
+    library.get("openblas_get_corename", core);
     usable = library.get("openblas_set_num_threads", set_threads) && library.get("cblas_sgemm", sgemm) && library.get("cblas_sdot", sdot) && library.get("cblas_sasum", sasum) &&
              library.get("cblas_snrm2", snrm2) && library.get("cblas_isamax", isamax);
   }
@@ -113,6 +114,8 @@ ImplInfo openblas_impl() {
     const size_t from = config.find(' ');
     if (from != std::string::npos) impl.title += " " + config.substr(from + 1, config.find(' ', from + 1) - from - 1);
   }
+  // The processor whose kernels it takes: a version older than this processor may take those of a much older one.
+  if (impl.available && blas().core) impl.title += " (" + std::string(blas().core()) + ")";
   for (const char* op : {"matmul", "dot", "norm_l1", "norm_l2", "norm_linf"}) impl.kernels.push_back({op, {Dtype::f32}});
   return impl;
 }
