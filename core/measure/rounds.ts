@@ -159,7 +159,7 @@ class Turns {
       }
       const last = this.#states.at(-1)?.state
       const interrupted = (state.involuntarySwitches ?? 0) > 0
-      // Switches and stolen time are those of this burst alone, so each that has some has its own state, though it be equal to the last.
+      // Switches and stolen time are those of this burst alone, so each that has some has its own state, even if it equals the last.
       if (interrupted || (state.stealMs ?? 0) > 0 || !last || JSON.stringify(last) !== JSON.stringify(state)) this.#states.push({ firstSample: from, state })
       return interrupted
     })

@@ -110,7 +110,7 @@ struct Rounded : Buffered {
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
-// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed, or lie and rows of results start lines (AVX-512).
+// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines (AVX-512).
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
   constexpr int64_t WAITING = 1 << 16;

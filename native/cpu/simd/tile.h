@@ -317,7 +317,7 @@ inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, 
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
   });
 }
-// The same of two panels at once, by lower tiles: of 24 multiplications 10 load something, of 28 of the others 16. Not of A by terms, of whose lines they meet six rows.
+// The same of two panels at once, by lower tiles: of 24 multiplications 10 load something, of 28 of the others 16. Not where A lies by terms: a tile would use only six elements of each line.
 constexpr int LOWER = 6;
 template <int ROWS, Walk WALK, class B>
 inline void lower_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {

@@ -2,8 +2,9 @@
 // 16 products instead of 36 for 2x2 outputs. Filters and 4x4 tiles of the input are transformed to 16 points each, at every point the filters
 // [filters, channels] are multiplied by the tiles [channels, tiles], and the sums of a tile are transformed to its outputs.
 //
-// The transforms add elements that a single output does not meet, so infinities, NaN and numbers near the largest one would reach outputs that must
-// not depend on them. The sum of the squares of all that is read is checked, and the direct form computes the result where it is too large.
+// The sums and differences of the transforms make a NaN of infinities and may overflow where the direct form does not. So each thread adds up the
+// squares of what it reads, in each lane of a vector, and where such a sum is too large, the direct form computes the result. The error of an output grows with the
+// largest element of its tile times the largest of the filter, that of the direct form with the sum of their products: they differ where a few elements are far larger than the others.
 #pragma once
 #include "tile.h"
 #include "windows.h"
@@ -17,11 +18,11 @@ constexpr int64_t POINTS = 16;
 
 struct Winograd {
   static constexpr int64_t TILE_FLOATS = 1 << 17, FILTER_FLOATS = 1 << 16;  // of transformed tiles and filters at a time: a part of the second-level cache
-  static constexpr int64_t LEAST_TILES = 64;  // at a time, for filters are read again for each part
+  static constexpr int64_t LEAST_TILES = 64;  // at a time, because filters are read again for each part
   const Geometry& g;
   int64_t channels, filters, across, down;  // tiles
   int64_t rows, chunks;                     // rows of tiles at a time, and how many such parts a plane has
-  bool fused;                               // filters are transformed a block at a time, for they meet one part
+  bool fused;                               // filters are transformed a block at a time, because they meet one part
   int64_t block;                            // filters at a time
 
   Winograd(const Geometry& geometry, int threads)
@@ -45,7 +46,7 @@ struct Winograd {
     constexpr double TILE = 110, FILTER = 11, SHARE = 0.9;
     constexpr int64_t MOST_FILTERS = 1 << 20, LEAST_CHANNELS = 12;
     const bool square = g.height.kernel == 3 && g.width.kernel == 3 && g.depth.input == 1 && g.depth.kernel == 1 && g.depth.output == 1 && g.depth.padding == 0;
-    if (!square || g.stride != 1 || g.dilation != 1 || g.group_channels() < LEAST_CHANNELS) return false;
+    if (!square || g.stride != 1 || g.dilation != 1 || g.group_channels() < LEAST_CHANNELS || g.mostly_padding()) return false;
     const Winograd p(g, 1);
     if (times(p.most_tiles(), POINTS * p.channels) > 4 * TILE_FLOATS || (!p.fused && times(g.filters, POINTS * p.channels) > MOST_FILTERS)) return false;
     const int64_t last = p.down - (p.chunks - 1) * p.rows, vectors = g.batch * ((p.chunks - 1) * parts_of(p.most_tiles(), W) + parts_of(last * p.across, W));
