@@ -117,7 +117,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
-  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER;  // rows
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128;  // rows; terms of panels that lie in a slab beyond the second-level cache
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
@@ -138,7 +138,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && (stays ? stride % LINE == 0 : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
+      const bool together = CAN_BE_LOWER && lower && (stays ? stride % LINE == 0 && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
       if (packs && lying < kc && i == rows.begin) {
         b.pack(jc + j, columns, l + lying, kc - lying, panel);
         if (together) b.pack(jc + j + NR, NR, l, kc, panel + NR * kc);
