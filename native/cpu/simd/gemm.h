@@ -6,7 +6,7 @@
 // tile is computed, what the next one meets is fetched (simd/tile.h), and a share of the next panel of B where B is large. Many small products: every thread takes whole ones. Else threads share
 // the rows and pack each slab of B together into one of two buffers, so that one barrier per slab is enough, or (few rows) the columns.
 #pragma once
-#include "tile.h"
+#include "lower_tiles.h"
 
 namespace {
 
@@ -108,9 +108,24 @@ struct Rounded : Buffered {
   }
 };
 
+template <class A>
+constexpr bool CAN_BE_GROUPED = requires(const A& a) { a.by_groups(0, 0, 0); };
+
+// Whether the panels of B are read as they lie by so many rows of A.
+template <class A, class B>
+bool right_stays(const Call& call, const Products& s, const A& a, const B& b, int64_t rows) {
+  if (!b.stays(rows, s.k, s.n)) return false;
+  if constexpr (requires { b.collides(rows, s.k); })
+    if (call.distant_cache && b.collides(rows, s.k)) return false;
+  // Groups meet two panels at once: where rows of B start within lines, only packed ones.
+  if constexpr (CAN_BE_GROUPED<A> && requires { b.stride; })
+    if (call.distant_cache && b.stride % LINE != 0 && a.by_groups(rows, s.n, s.terms())) return false;
+  return true;
+}
+
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
-// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines (AVX-512).
+// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
   constexpr int64_t WAITING = 1 << 16;
@@ -126,18 +141,24 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   const bool meet = W >= 16 && (row_bytes + NEARLY) % PAGE <= 2 * NEARLY && all > 2 * ROWS_TOGETHER;
   const bool apart = kc >= all_terms && kc <= (meet && row_bytes % PAGE == 0 ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
   const int64_t most = apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
-  const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : even_part(all, most);
+  const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER && lower ? up(even_part(all, most), LOWER) : even_part(all, most);
+  bool grouped = false;
+  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = lower && !Out::WAITS && a.by_groups(all, cols.end - cols.begin, kc);
   const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
-    const Left left = a.block(i, count, l, kc, block);
+    const Left left = [&] {
+      if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>)
+        if (grouped) return a.template groups<LOWER>(i, count, l, kc, block);
+      return a.block(i, count, l, kc, block);
+    }();
     for (int64_t j = cols.begin; j < cols.end; j += NR) {
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       auto* const at = own + j;
-      const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
+      const bool low = count <= LOW && stays && !left.by_terms && !grouped && cols.end - j >= 2 * NR;
       const bool together = CAN_BE_LOWER && lower && (stays ? stride % LINE == 0 && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
       if (packs && lying < kc && i == rows.begin) {
         b.pack(jc + j, columns, l + lying, kc - lying, panel);
@@ -179,6 +200,12 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
           j += NR;
           continue;
         }
+      if constexpr (CAN_BE_LOWER)
+        if (grouped) {
+          if (lying > 0) multiply_by_groups(left, count, 0, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
+          if (lying < kc) multiply_by_groups(left, count, lying, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
+          continue;
+        }
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
       if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
@@ -190,8 +217,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
 template <class A, class B, class Out>
 void product(const Call& call, const Products& s, const A& a, const B& b, const Out& out, float* slabs, float* block, int thread, int threads, int& phase) {
   const bool by_rows = s.m >= 2 * (s.whole_rows > MR ? s.whole_rows : MR) * threads || s.m > s.n, packs = threads == 1 || !by_rows;
-  bool stays = b.stays(s.m, s.k, s.n);
-  if constexpr (requires { b.collides(s.m, s.k); }) stays = stays && !(call.distant_cache && b.collides(s.m, s.k));
+  const bool stays = right_stays(call, s, a, b, s.m);
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
     const int64_t nc = least(NC, s.n - jc);
@@ -215,8 +241,7 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
 // One product by blocks of results, each by one thread, which packs what it meets.
 template <class A, class B, class Out>
 void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* slab, float* block, int nth) {
-  bool stays = b.stays(least(blocks.rows, s.m), s.k, s.n);
-  if constexpr (requires { b.collides(s.m, s.k); }) stays = stays && !(call.distant_cache && b.collides(blocks.rows, s.k));
+  const bool stays = right_stays(call, s, a, b, least(blocks.rows, s.m));
   const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n);
   const int64_t parts = (count + call.threads - 1) / call.threads;
   const auto compute = [&](int64_t i) {

@@ -35,11 +35,12 @@ inline void copy_row(const T* from, float* to, int64_t n) {
     for (int64_t i = 0; i < n; i++) to[i] = to_float(from[i]);
 }
 
-// A block of the left operand as tiles read it: the term p of row i lies at data[i * stride + p], or where by_terms at data[p * stride + i].
+// A block of the left operand as tiles read it: the term p of row i lies at data[i * stride + p], or where by_terms at data[p * stride + i]. `grouped`: by
+// groups of rows, one for each tile: that of row i of a group of `height` rows from row g on lies at data[g * stride + p * height + i - g].
 struct Left {
   const float* data;
   int64_t stride;
-  bool by_terms, lies = false;
+  bool by_terms, lies = false, grouped = false;
   Left from(int64_t term) const { return {data + (by_terms ? term * stride : term), stride, by_terms, lies}; }
   const float* row(int64_t i) const { return data + (by_terms ? i : i * stride); }
 };
@@ -110,6 +111,34 @@ struct LeftMatrix {
     }
     return {to, block_stride(kc), false};
   }
+#if defined(OPSCOPE_ISA_avx512)
+  // Whether copying what is stored transposed by groups() pays, instead of a row for each term.
+  bool by_groups(int64_t rows, int64_t columns, int64_t terms) const requires(sizeof(T) == sizeof(float)) {
+    constexpr int64_t LEAST_ROWS = 24, LEAST_COLUMNS = 4 * NR, LEAST_TERMS = 32;
+    return transposed && rows >= LEAST_ROWS && columns >= LEAST_COLUMNS && terms >= LEAST_TERMS;
+  }
+  // The same as block() of what is stored transposed, by groups of up to HEIGHT rows.
+  template <int HEIGHT>
+  Left groups(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const requires(sizeof(T) == sizeof(float)) {
+    constexpr int64_t TOGETHER = 8;  // terms, of which a line each is read by several groups
+    const int64_t count = (rows + HEIGHT - 1) / HEIGHT, between = block_stride(kc);
+    for (int64_t p = 0; p < kc; p += TOGETHER)
+      for (int64_t g = 0, first = 0; g < count; g++) {
+        const int64_t height = rows * (g + 1) / count - first;
+        const VHalfLanes lanes = vhalf_lanes(static_cast<int>(height));
+        const float* from = a + (l + p) * stride + i + first;
+        float* there = to + first * between + p * height;
+        if (p + TOGETHER <= kc) {
+#pragma GCC unroll 8
+          for (int64_t q = 0; q < TOGETHER; q++, from += stride, there += height) vcopy_half(from, there, lanes);
+        } else {
+          for (int64_t q = p; q < kc; q++, from += stride, there += height) vcopy_half(from, there, lanes);
+        }
+        first += height;
+      }
+    return {to, between, false, false, true};
+  }
+#endif
 };
 
 constexpr int64_t ROWS_AHEAD = 16;  // of the right operand, fetched before they are met

@@ -19,8 +19,8 @@ struct Ahead {
   Lines b = {};
 };
 
-// How a tile meets the left operand: by rows, by rows with the next tile's fetched meanwhile, or by terms.
-enum class Walk { rows, rows_ahead, terms };
+// How a tile meets the left operand: by rows, by rows with the next tile's fetched meanwhile, by terms, or by a group of its rows (Left) with the next one fetched.
+enum class Walk { rows, rows_ahead, terms, groups };
 
 // The last element of each of the (one or two) lines of a row of VECTORS vectors: where rows start within lines, the first line came with the
 // panel before. A macro, for compilers leave out calls of functions that do nothing but prefetch.
@@ -57,7 +57,7 @@ constexpr int terms_together() {
 // c[ROWS x columns] = (`first`, always where c is no f32) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
 template <int ROWS, int VECTORS, Walk WALK, class B, class O>
 OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O* c, int64_t c_stride, int columns, [[maybe_unused]] bool first, const Ahead<O>& next) {
-  constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead, IN_PARTS = WALK != Walk::rows;
+  constexpr bool GROUPED = WALK == Walk::groups, BY_TERMS = WALK == Walk::terms || GROUPED, AHEAD = WALK == Walk::rows_ahead || GROUPED, IN_PARTS = WALK != Walk::rows;
   constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER, TOGETHER = terms_together<B>();
   const float* at[POINTERS];
 #pragma GCC unroll 16
@@ -83,10 +83,14 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
     next_a += next.a_stride;
     if constexpr (TOGETHER > 1) {
       for (const int64_t turns_end = IN_PARTS && part + 1 < ROWS ? kc * (part + 1) / ROWS : kc; p + TOGETHER <= turns_end; p += TOGETHER) {
-        if constexpr (AHEAD) {
+        if constexpr (AHEAD && !GROUPED) {
           vprefetch(row_ahead);
           vprefetch(row_ahead + TOGETHER * ROWS / 2);
           row_ahead += TOGETHER * ROWS;
+        }
+        if constexpr (GROUPED) {
+          vprefetch(at[0] + ROWS * a_stride);
+          vprefetch(at[0] + ROWS * a_stride + TOGETHER * ROWS / 2);
         }
 #pragma GCC unroll 4
         for (int term = 0; term < TOGETHER; term++, b.step()) {
@@ -95,14 +99,14 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
           for (int v = 0; v < VECTORS; v++) row[v] = vector_of<VECTORS>(b, v);
 #pragma GCC unroll 16
           for (int i = 0; i < ROWS; i++) {
-            const V x = vset(at[i / SHARED_POINTER][i % SHARED_POINTER * a_stride + term]);
+            const V x = vset(GROUPED ? at[0][term * ROWS + i] : at[i / SHARED_POINTER][i % SHARED_POINTER * a_stride + term]);
 #pragma GCC unroll 4
             for (int v = 0; v < VECTORS; v++) sum[i][v] = B::Unit::fma(x, row[v], sum[i][v]);
           }
           in_order();
         }
 #pragma GCC unroll 16
-        for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + TOGETHER);
+        for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + TOGETHER * (GROUPED ? ROWS : 1));
       }
       if (part + 1 < ROWS) continue;
     }
@@ -112,7 +116,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
       for (int v = 0; v < VECTORS; v++) row[v] = is_loaded_again(ROWS) ? in_register(vector_of<VECTORS>(b, v)) : vector_of<VECTORS>(b, v);
       if constexpr (B::FETCHED) OPSCOPE_PREFETCH_ROW(b.row_ahead());
       if constexpr (requires { b.odd_row_ahead(); }) OPSCOPE_PREFETCH_ROW(b.odd_row_ahead());
-      if constexpr (AHEAD) {
+      if constexpr (AHEAD && !GROUPED) {
         vprefetch(row_ahead);
         row_ahead += ROWS;
       }
@@ -122,7 +126,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O*
 #pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++) sum[i][v] = B::Unit::fma(x, row[v], sum[i][v]);
       }
-      int64_t left_step = BY_TERMS ? a_stride : 1;
+      int64_t left_step = GROUPED ? ROWS : BY_TERMS ? a_stride : 1;
       if constexpr (B::LISTED) left_step = b.left_step();
       b.step();
 #pragma GCC unroll 16
@@ -315,30 +319,6 @@ inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, 
     if (is_by_terms<B>(a)) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
     else if (!ahead || (height < MR / 2 && next.b.rows == 0)) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
-  });
-}
-// The same of two panels at once, by lower tiles: of 24 multiplications 10 load something, of 28 of the others 16. Not where A lies by terms: a tile would use only six elements of each line.
-constexpr int LOWER = 6;
-template <int ROWS, Walk WALK, class B>
-inline void lower_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {
-  if constexpr (ROWS > 1)
-    if (rows < ROWS) return lower_rows<ROWS - 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, first, next);
-  tile_of<ROWS, 2 * NV, WALK>(a, a_stride, b, kc, c, c_stride, 2 * NR, first, next);
-}
-template <class B>
-inline void lower_tile(const Left& a, int64_t i, int rows, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {
-  if (kc >= SHORT) lower_rows<LOWER, Walk::rows_ahead>(rows, a.row(i), a.stride, b, kc, c, c_stride, first, next);
-  else lower_rows<LOWER, Walk::rows>(rows, a.row(i), a.stride, b, kc, c, c_stride, first, next);
-}
-template <class B>
-inline void multiply_two_panels(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Later<float>& later) {
-  constexpr int64_t TERMS_OF_FETCHED = 128;  // shorter sums do not repay loops of several terms a turn
-  each_tile<LOWER>(a, rows, c, c_stride, later, [&](int64_t i, int height, float* to, const Ahead<float>& next) {
-    // The first tile has brought the panels into the second-level cache.
-    if constexpr (B::FETCHED) {
-      if (kc > TERMS_OF_FETCHED && i > 0) return lower_tile(a, i, height, RightMet{b}, kc, to, c_stride, first, next);
-    }
-    lower_tile(a, i, height, b, kc, to, c_stride, first, next);
   });
 }
 // The same where the next panel is the one to the right.
