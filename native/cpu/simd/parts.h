@@ -145,7 +145,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
         for (int64_t l = 0; l < s.k; l += terms)
-          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, own, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
+          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, own, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block, call.distant_cache);
       };
       if constexpr (sizeof(T) == sizeof(float))
         if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
