@@ -1,5 +1,6 @@
 // A convolution part by part (simd/phases.h): each part of the input is copied, multiplied by the filters, and its sums are written.
 #pragma once
+#include "fetch.h"
 #include "part_sums.h"
 
 namespace {
@@ -52,6 +53,7 @@ struct Copied {
   // Vectors that meet up to MOST runs, joined in registers.
   template <int MOST>
   OPSCOPE_APART void joined(const Run* runs, int some, int64_t l, int64_t kc, float* to) const {
+    constexpr int64_t TERMS_AHEAD = 12;  // whose windows are fetched: they lie wherever the kernel meets the copy
     alignas(64) float lanes[W];
     for (int i = 0; i < W; i++) lanes[i] = static_cast<float>(i);
     const V lane = vload(lanes);
@@ -70,7 +72,10 @@ struct Copied {
         for (int i = 0; i < MOST; i++) first[v][i] = vset(0);
     }
     for (int64_t i = 0; i < kc; i++, to += NR) {
-      const float* const term = copy + offsets[l + i];
+      const float *const term = copy + offsets[l + i], *const ahead = copy + offsets[l + least(i + TERMS_AHEAD, kc - 1)];
+      fetch_line(ahead + from[0][0], Near{});
+      fetch_line(ahead + from[0][0] + W, Near{});
+      fetch_line(ahead + from[NV - 1][MOST - 1] + W - 1, Near{});
 #pragma GCC unroll 4
       for (int v = 0; v < NV; v++) {
         V all = vload(term + from[v][0]);

@@ -221,10 +221,14 @@ inline void multiply_points(const Winograd& p, const float* left, int64_t left_p
       const bool more = l + terms < p.channels;
       const Left next = more ? own.from(terms) : Left{left + (e + 1 < POINTS ? e + 1 : e) * left_point, p.filter_stride(), false, true};
       float* const to = sums + e * p.sum_point();
+      // By all filters, not by those of one thread: their sums are rounded in another order.
+      const bool few_terms = kc <= MOST_FEW_TERMS<float> && few_terms_pay(p.filters, kc, stride);
       for (int64_t j = 0; j < tile_count; j += NR) {
         const PanelOf<Floats> panel{tiles + j / NR * p.panel_stride() + e * p.tile_point() + l * NR, NR};
         const bool last = j + NR >= tile_count;
-        multiply_panel(own, count, panel, kc, to + j, stride, tile_count - j > W ? NR : W, l == 0, Later<float>{last ? next : own, last ? (more ? to : to + p.sum_point()) : to + j + NR, last, false});
+        const int columns = tile_count - j > W ? NR : W;
+        if (few_terms) few_terms_of<MOST_FEW_TERMS<float>>(own, count, panel, kc, to + j, stride, columns);
+        else multiply_panel(own, count, panel, kc, to + j, stride, columns, l == 0, Later<float>{last ? next : own, last ? (more ? to : to + p.sum_point()) : to + j + NR, last, false});
       }
     }
 }
