@@ -133,6 +133,11 @@ struct WidenedRounded : Widened<BF16> {
 #if defined(OPSCOPE_TILES)
 // Setting up tiles takes as long as this many products of two elements: 0.1 us.
 inline bool few_for_tiles(const Products& p) { return times(times(p.batch, p.m), times(p.n, p.k)) < 16384; }
+// Few terms leave most of a tile empty: panels of floats that stay in registers take less time, for these processors multiply pairs more slowly than floats.
+inline bool few_terms_for_tiles(const Size& s) {
+  constexpr int64_t MOST_COLUMNS = 128;
+  return s.p.k <= PANEL_TERMS && s.p.m > 1 && s.p.n > 1 && s.p.n <= MOST_COLUMNS && !s.trans_a;
+}
 #endif
 
 // Where the last-level cache is far (AVX-512, f32): rows of the right operand a multiple of 8 KiB apart, which take each other's places in the second-level
@@ -262,8 +267,10 @@ void run(const Call& c) {
   const Size s = size_of(c.dims);
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
 #if defined(OPSCOPE_TILES)
-  if constexpr (Operands::TILES)
+  if constexpr (Operands::TILES) {
     if (few_for_tiles(s.p)) return run<T, Paired>(c);
+    if (few_terms_for_tiles(s)) return run<T, WidenedRounded>(c);
+  }
 #endif
   if (rows > 1 && cols > 1) {
     if (by_few_columns(s, sizeof(T))) return run_few_rows(c, s, cols);
