@@ -1,6 +1,7 @@
 // Products of few terms: a row of results at a time, so that what is written is written in order. Terms of the right operand in rows.
 #pragma once
 #include "gemm.h"
+#include "reduce.h"
 
 namespace {
 
@@ -44,6 +45,13 @@ OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* o
   };
   int64_t j = 0;
   V sum[ROWS];
+  // Rows that start within lines are streamed from the next vector on that does not.
+  if constexpr (STREAM && ROWS == 1)
+    if (const int head = static_cast<int>(before_line(out)); head > 0) {
+      sums([head](const T* at) { return vload_n(at, head, 0); }, sum);
+      vstore_n(out, sum[0], head);
+      j = head;
+    }
   for (; j + W <= n; j += W) {
     sums([j](const T* at) { return vload(at + j); }, sum);
 #pragma GCC unroll 4
@@ -86,7 +94,8 @@ void few_terms(const Call& c, const Products& s, const F& left, const T* right, 
 
 template <class T, class F>
 void run_few_terms(const Call& c, const Products& s, const F& left, const T* right, T* results) {
-  if (c.stream && s.n % LINE == 0) few_terms<FEW_TERMS_OF_ROW, true>(c, s, left, right, results);
+  constexpr int64_t LONG_ROWS = 1024;  // of whose lines few are not written whole
+  if (c.stream && (s.n % LINE == 0 || (c.distant_cache && s.n >= LONG_ROWS))) few_terms<FEW_TERMS_OF_ROW, true>(c, s, left, right, results);
   else few_terms<FEW_TERMS_OF_ROW, false>(c, s, left, right, results);
 }
 
