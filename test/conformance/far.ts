@@ -7,14 +7,23 @@ const product = (m: number, n: number, k: number, batch = 1, transB = false) => 
 const of = (op: string, dtype: Dtype, params: Params, threads: number) => ({ op, dtype, params, threads })
 /** Batch, channels, filters, groups, height and width of 3x3 convolutions by Winograd (AVX-512): planes in parts, all of one in one part, groups. */
 const WINOGRAD = [[2, 33, 19, 1, 41, 37], [1, 64, 65, 1, 20, 22], [1, 48, 34, 2, 41, 37]] as const
-/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, gradients of norms, convolutions of few outputs. */
+/** Of products whose left operand is stored transposed, copied by groups of rows (AVX-512): the last columns of a panel that lies, rows within lines, both transposed, several products. */
+const TURNED = [
+  { ...product(300, 144, 200), transA: true },
+  { ...product(257, 133, 65), transA: true },
+  { ...product(515, 700, 401, 1, true), transA: true },
+  { ...product(61, 160, 33, 5), transA: true },
+]
+/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, gradients of norms, convolutions of few outputs, strided windows. */
 const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params; threads: number }[] = [1, 3].flatMap((threads) => [
-  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true)].map((params) => of('matmul', 'f32', params, threads)),
+  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true), product(1000, 1301, 2), ...TURNED].map((params) => of('matmul', 'f32', params, threads)),
   of('layer_norm_backward', 'f32', { tokens: 211, dim: 5003 }, threads),
   of('rms_norm_backward', 'f32', { tokens: 307, dim: 5005 }, threads),
+  of('conv2d', 'f32', { batch: 1, channels: 96, filters: 70, height: 61, width: 57, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1, dilation: 1, groups: 1 }, threads),
   ...WINOGRAD.map(([batch, channels, filters, groups, height, width]) => of('conv2d', 'f32', { batch, channels, filters, height, width, kernelHeight: 3, kernelWidth: 3, stride: 1, paddingHeight: 1, paddingWidth: 1, dilation: 1, groups }, threads)),
   ...(['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
     of('matmul', dtype, product(40, 130, 77), threads),
+    of('matmul', dtype, product(129, 15, 8, 4), threads),
     of('embedding', dtype, { rows: 5, dim: 300_007, indices: 11 }, threads),
     of('scatter_add', dtype, { rows: 7, dim: 200_003, indices: 19 }, threads),
     of('exp', dtype, { n: 3_000_001 }, threads),
