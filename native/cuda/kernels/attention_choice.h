@@ -1,5 +1,7 @@
 // Which kernel of attention takes a case, how large its tiles are, and over how many blocks the keys of a query are split. Pure; see test/plan_test.cc.
 #pragma once
+#include <initializer_list>
+
 #include "scaled_dot_product_attention.h"
 
 // Keys that some query sees.
@@ -33,11 +35,24 @@ inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vector
   return rows <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
 }
 
-// Bytes of shared memory that the kernels have of their own, at most, and that they are launched with: of the sums of all warps that share keys, and 16 for each thread.
-constexpr int attention_warp_own = 2 << 10;
+// Warps for a query all of whose keys arrive at once (attention_small.cu), where queries are few and see as many; 0: others take them. Several warps share keys where a key takes one vector of a thread, or four of 16 bits (H200:
+// f16 4x8 heads, 30 keys, 128 7.1 to 7.4 us by four warps; f32 2x4, 30, 128 7.6 and 7.6).
+inline int attention_small_warps(int sm_count, const AttentionSizes& s, int element_bytes, int vectors) {
+  constexpr long long most_warps = 16;  // of a multiprocessor
+  if (s.tokens_first || (s.causal && s.period != 1)) return 0;
+  const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
+  for (const int warps : {1, 4, 16}) {
+    if (warps > 1 && (element_bytes == 4 || vectors == 2)) return 0;
+    if (seen <= warps * 4ll * attention_few_together(vectors)) return rows * warps <= sm_count * most_warps ? warps : 0;
+  }
+  return 0;
+}
+
+// Bytes of shared memory that the kernels have of their own, at most, and that they are launched with: of the sums of all warps that share keys, or of each thread that joins shares.
+constexpr int attention_warp_own = 2 << 10, attention_join_bytes = 24;
 inline unsigned attention_warp_bytes(const AttentionSizes& s, int sharing) {
   if (sharing == 1) return 0;
-  const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(s.dim) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * 16;
+  const long long rows = s.queries < attention_warp_queries ? s.queries : attention_warp_queries, sums = sharing / attention_warp_parts(s.dim) * rows * attention_warp_pitch(s.dim) * 4, threads = sharing * 32 * attention_join_bytes;
   return static_cast<unsigned>(sums > threads ? sums : threads);
 }
 
@@ -165,12 +180,10 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
 
 // Blocks of `cells` pieces of work: with `causal` and many keys each is a block, so that the GPU hands out long and short ones; else a block goes on from one to the next, whose keys and values are
 // on their way before, with `causal` to and fro through pieces from long to short.
-inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
-  constexpr long long most = (1ll << 31) - 1;
-  const long long short_keys = s.dim <= 64 ? 4096 : s.dim <= 128 ? 1024 : 512;
-  const long long wanted = s.causal && attention_keys_seen(s) > short_keys ? most : sm_count;
-  return cells < wanted ? cells : wanted;
+inline long long attention_blocks(int sm_count, const AttentionSizes& s, long long cells, long long short_keys) {
+  return cells < sm_count || (s.causal && attention_keys_seen(s) > short_keys) ? cells : sm_count;
 }
+inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) { return attention_blocks(sm_count, s, cells, s.dim <= 64 ? 4096 : s.dim <= 128 ? 1024 : 512); }
 
 // Heads whose blocks run together (attention_wgmma.cu): with `causal` as many as leave their keys and values in half of L2, so that blocks
 // go from long to short; without, one after the other.
@@ -268,11 +281,7 @@ inline int attention_f32_wgmma_splits(int sm_count, const AttentionSizes& s, lon
   const int splits = attention_splits(sm_count, blocks, (seen + keys - 1) / keys, least, uneven ? 2 : 1);
   return uneven && splits > most ? most : splits;
 }
-// Blocks of `cells` pieces of work: as attention_wgmma_blocks.
-inline long long attention_f32_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
-  constexpr long long short_keys = 512;
-  return cells < sm_count || (s.causal && attention_keys_seen(s) > short_keys) ? cells : sm_count;
-}
+inline long long attention_f32_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) { return attention_blocks(sm_count, s, cells, 512); }
 
 // Any head dim (scaled_dot_product_attention.cu): keys of a block at a time, fewer where the head is long; 0 where shared memory has no room for it. Bytes that a launch asks for, and that the kernel has of its own.
 constexpr int attention_any_queries = 32, attention_any_few_keys = 8;

@@ -11,9 +11,6 @@
 
 namespace {
 
-// The piece of work of this block after `begun` of all. With `causal` these become shorter: odd rounds run in reverse order, so that no block gets the longest piece of every round.
-__device__ __forceinline__ unsigned next_cell(unsigned begun, int causal) { return begun + (causal && (begun / gridDim.x & 1) ? gridDim.x - 1 - blockIdx.x : blockIdx.x); }
-
 #ifdef OPSCOPE_WGMMA
 
 constexpr int GROUPS = 2, BM = GROUPS * 64, BC = attention_f32_wgmma_keys, ROW = 128, TILE = BC * ROW;  // TILE: bytes of 32 columns of a slot's keys

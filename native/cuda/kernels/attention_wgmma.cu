@@ -37,12 +37,6 @@ struct Work {
 
 #endif
 
-// The piece of work of this block after `begun` of all. With `causal` these become shorter: blocks take them to and fro, so that none has the longest of each round.
-__device__ __forceinline__ long long next_cell(long long begun, int causal) {
-  const unsigned at = causal && (quotient(begun, gridDim.x) & 1) ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  return begun + at;
-}
-
 template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, int together, long long cells) {
 #ifdef OPSCOPE_WGMMA

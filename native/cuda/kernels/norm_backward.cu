@@ -6,6 +6,7 @@
 #include "norm_backward.h"
 #include "common/early.cuh"
 #include "common/fetch.cuh"
+#include "common/norm_gradient.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -217,7 +218,7 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
     float2 sums = make_float2(0.0f, 0.0f);
     if (row < tokens)
       for (int c = lane; c < dim; c += group) {
-        const float own = g[row * dim + c] * w[c];
+        const float own = __fmul_rn(g[row * dim + c], w[c]);
         if (CENTERED) sums.x += own;
         sums.y = fmaf(own, h[row * dim + c], sums.y);
       }
@@ -225,9 +226,10 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
       sums.x += __shfl_xor_sync(0xffffffffu, sums.x, offset);
       sums.y += __shfl_xor_sync(0xffffffffu, sums.y, offset);
     }
-    if (row < tokens)
-      for (int c = lane; c < dim; c += group)
-        out[row * dim + c] = from_float<T>((g[row * dim + c] * w[c] - (sums.x + h[row * dim + c] * sums.y) * share) * scale[row]);
+    if (row < tokens) {
+      const float2 of = make_float2(-sums.x * share, -sums.y * share);
+      for (int c = lane; c < dim; c += group) out[row * dim + c] = from_float<T>(norm_gradient(__fmul_rn(g[row * dim + c], w[c]), h[row * dim + c], of, scale[row]));
+    }
   }
   const bool warps = tokens >= 32;
   for (int c = warps ? thread / 32 : thread; c < dim; c += warps ? norm_small_threads / 32 : norm_small_threads) {

@@ -3,6 +3,7 @@
 // that comes last of a tile joins its shares. The others have rows, each in the registers of a group of threads. Both read grad and x, one of them from a cache.
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
+#include "common/norm_gradient.cuh"
 #include "norm_backward.h"
 
 namespace {
@@ -108,7 +109,7 @@ __device__ __forceinline__ void few_rows(const NormFewArguments& a) {
     else unpack<T>(kept_g[u], g[u]), unpack<T>(kept_x[u], h[u]), unpack<T>(kept_w[u], w);
 #pragma unroll
     for (int j = 0; j < W; j++) {
-      g[u][j] *= w[j], h[u][j] = (h[u][j] - mean) * rstd;
+      g[u][j] = __fmul_rn(g[u][j], w[j]), h[u][j] = (h[u][j] - mean) * rstd;
       if (CENTERED) sums.x += has ? g[u][j] : 0.0f;
       sums.y = has ? fmaf(g[u][j], h[u][j], sums.y) : sums.y;
     }
@@ -124,7 +125,8 @@ __device__ __forceinline__ void few_rows(const NormFewArguments& a) {
     for (int k = 1; k < a.group / 32; k++) sums = add(sums, scratch[first + k]);
   }
   if (row >= a.tokens) return;
-  const float share = 1.0f / static_cast<float>(a.dim), of_one = -rstd * sums.x * share, of_h = -rstd * sums.y * share;
+  const float share = 1.0f / static_cast<float>(a.dim);
+  const float2 of = make_float2(-sums.x * share, -sums.y * share);
   T* out = reinterpret_cast<T*>(a.out) + at;
 #pragma unroll
   for (int u = 0; u < U; u++) {
@@ -132,7 +134,7 @@ __device__ __forceinline__ void few_rows(const NormFewArguments& a) {
     if (i >= a.dim) break;
     float f[W];
 #pragma unroll
-    for (int j = 0; j < W; j++) f[j] = fmaf(g[u][j], rstd, fmaf(h[u][j], of_h, of_one));
+    for (int j = 0; j < W; j++) f[j] = norm_gradient(g[u][j], h[u][j], of, rstd);
     if constexpr (W == 1) out[i] = from_float<T>(f[0]);
     else store16(out + i, pack<T>(f));
   }

@@ -4,6 +4,7 @@
 #include "norm_backward_short.h"
 #include "common/early.cuh"
 #include "common/fetch.cuh"
+#include "common/norm_gradient.cuh"
 
 namespace {
 
@@ -56,7 +57,7 @@ __device__ __forceinline__ void norm_backward_short(const NormShortArguments& a)
       if (r < count) {
 #pragma unroll 4
         for (int c = lane; c < dim; c += lanes) {
-          const float own = to_float(g[r * dim + c]) * w[c];
+          const float own = __fmul_rn(to_float(g[r * dim + c]), w[c]);
           if (CENTERED) sums.x += own;
           sums.y = fmaf(own, (to_float(h[r * dim + c]) - m) * scale, sums.y);
         }
@@ -65,7 +66,7 @@ __device__ __forceinline__ void norm_backward_short(const NormShortArguments& a)
         if (CENTERED) sums.x += __shfl_xor_sync(0xffffffffu, sums.x, offset);
         sums.y += __shfl_xor_sync(0xffffffffu, sums.y, offset);
       }
-      if (lane == 0 && r < count) terms[r] = make_float2(-scale * sums.x * share, -scale * sums.y * share);
+      if (lane == 0 && r < count) terms[r] = make_float2(-sums.x * share, -sums.y * share);
     }
     __syncthreads();
     if (group < groups) {
@@ -75,7 +76,7 @@ __device__ __forceinline__ void norm_backward_short(const NormShortArguments& a)
         const float2 of = terms[r];
         weight_sum = fmaf(own_g, own_h, weight_sum);
         if (CENTERED) bias_sum += own_g;
-        g[r * dim + column] = from_float<T>(fmaf(own_g * own_weight, scale, fmaf(own_h, of.y, of.x)));
+        g[r * dim + column] = from_float<T>(norm_gradient(__fmul_rn(own_g, own_weight), own_h, of, scale));
       }
     }
     __syncthreads();

@@ -58,6 +58,9 @@ class Order {
         p_.launch(p_.kernel_in("order_few", (shape.kind == OrderKind::rank ? "order_rank_" : "order_threads_") + std::to_string(8 * bytes_)), {rows_}, static_cast<unsigned>(shape.threads), 0, x, values, indices, cols,
                   keep, infinity(), flip());
         return;
+      case OrderKind::single:
+        p_.launch(p_.kernel_in("order_few", "order_single_" + std::to_string(8 * bytes_)), {blocks_of(p_.spec.dtype, rows_)}, static_cast<unsigned>(shape.threads), 0, x, values, indices, number(rows_));
+        return;
       case OrderKind::network:
         p_.launch(bits_kernel("network", shape.each), {ceil_div(rows_ * shape.threads, 128)}, 128, 0, x, values, indices, number(rows_), cols, shape.threads, keep, infinity(), flip());
         return;

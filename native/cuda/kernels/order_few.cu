@@ -1,7 +1,9 @@
 // sort and topk of few rows, a thread for each word: little code, for a call of few rows waits for its instructions too.
 //   order_rank_<bits>     rows of up to 256: each thread counts the words below its own
 //   order_threads_<bits>  rows of up to 512: a bitonic sort, between lanes by shuffles, between warps through shared memory
-// 16: f16 and bf16; 32: f32. grid: rows.
+//   order_single_<bits>   rows of one element, of any number: a copy, whose places are zero
+// 16: f16 and bf16; 32: f32. grid: rows; of order_single vectors of 16 bytes, and the elements behind the last.
+#include "common/vec.cuh"
 #include "order/network.cuh"
 #include "order/words.cuh"
 
@@ -69,6 +71,19 @@ __device__ __forceinline__ void sort_threads(const E* x, E* values, int* indices
   indices[to] = static_cast<int>(words::place_of<E>(own));
 }
 
+// Rows of one element.
+template <class E>
+__device__ __forceinline__ void copy_rows(const E* __restrict__ x, E* __restrict__ values, int* __restrict__ indices, long long rows) {
+  constexpr int L = 16 / sizeof(E);
+  const long long t = thread_of_grid();
+  if (t < rows / L) {
+    store16(values + t * L, load16(x + t * L));
+#pragma unroll
+    for (int i = 0; i < L; i += 4) store16(indices + t * L + i, make_uint4(0, 0, 0, 0));
+  }
+  if (const long long i = element_behind<E>(t, rows); i < rows) values[i] = x[i], indices[i] = 0;
+}
+
 }  // namespace
 
 #define FEW(bits, E)                                                                                                                                                    \
@@ -77,6 +92,7 @@ __device__ __forceinline__ void sort_threads(const E* x, E* values, int* indices
   }                                                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(512) order_threads_##bits(const E* x, E* values, int* indices, int cols, int keep, unsigned infinity, unsigned flip) {  \
     sort_threads(x, values, indices, cols, keep, {infinity, flip});                                                                                                     \
-  }
+  }                                                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(256) order_single_##bits(const E* x, E* values, int* indices, long long rows) { copy_rows(x, values, indices, rows); }
 FEW(16, unsigned short)
 FEW(32, unsigned)

@@ -2,8 +2,10 @@
 
 #include "attention_f32_wgmma.h"
 #include "attention_short_choice.h"
+#include "attention_small.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tensor_map.h"
 
@@ -55,6 +57,15 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
   const CUdeviceptr shares = warps == 1 ? 0 : split_keys(p, sizes, rows, warps == 4 ? 64 : 32 * attention_few_together(vectors), warps == 4 ? 4 : 12);
   mark(p.launch(kernel, {warps == 1 ? ceil_div(rows, attention_few_rows) : rows * sizes.splits}, warps == 1 ? attention_few_rows * 32 : warps * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares), sizes);
   join_shares(p, sizes, shares);
+}
+
+// Few queries whose keys all arrive at once (attention_small.cu).
+void plan_small(Planner& p, const AttentionSizes& s, int vectors, int warps) {
+  constexpr double log2e = 1.4426950408889634;
+  const int lanes = 16 / static_cast<int>(dtype_bytes(p.spec.dtype));
+  const AttentionSmall a = {s.dim, s.dim / lanes, static_cast<int>(attention_keys_seen(s)), static_cast<float>(log2e / std::sqrt(static_cast<double>(s.dim))), s.keys * s.dim, divide_by(s.queries), divide_by(s.group)};
+  const std::string name = "attention_small_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(warps);
+  p.launch(p.kernel_in("attention_small", name), {s.batch_heads * s.queries}, static_cast<unsigned>(warps) * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), a);
 }
 
 // A warp for 16 queries (attention_warp.cu).
@@ -181,7 +192,10 @@ void plan_attention(Planner& p, bool tokens_first) {
   const bool hopper = p.device.major == 9 && p.device.minor == 0;
   if (hopper && p.spec.dtype == Dtype::f32 && attention_takes_f32_wgmma(p.device.sm_count, sizes)) return plan_f32_wgmma(p, sizes);
   if (const int together = attention_together(p.device.sm_count, sizes, bytes_of_element); together > 1) return plan_packed(p, sizes, together);
-  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) return plan_few(p, sizes, vectors);
+  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) {
+    if (const int warps = attention_small_warps(p.device.sm_count, sizes, bytes_of_element, vectors); warps > 0) return plan_small(p, sizes, vectors, warps);
+    return plan_few(p, sizes, vectors);
+  }
   if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);
   if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;

@@ -6,7 +6,7 @@
 // in their order. A range with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
-#include "scatter_add/ordered.cuh"
+#include "scatter_add/links.cuh"
 
 namespace {
 
@@ -72,12 +72,6 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
   const auto leave = [&](int row) {
     atomicOr(late + row / 32, 1u << row % 32);
     atomicOr(&any_late, 1);
-  };
-  // Numbers in the list that begins with `head`, as far as most_listed and one.
-  const auto length = [&](unsigned head) {
-    int count = 0;
-    for (unsigned at = head; at != 0 && count <= most_listed; at = next[at - 1]) count++;
-    return count;
   };
   // The sum of a row of one element with several indices.
   const auto sum_of = [&](unsigned head, int row) {
@@ -164,13 +158,7 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
     } else {
       const int groups = THREADS / lanes, lane = t % lanes;
       for (int r = t / lanes; r < count; r += groups) {
-        const unsigned head = heads[r];
-        const auto visit = [&](auto see) {
-          for (unsigned e = head; e != 0; e = next[e - 1]) see(places[e - 1]);
-        };
-        const int all = length(head);
-        if (all <= most_listed) add_indices<BYTES>(all, next_four(0, visit), visit, x, src, out, at + r, dim, lane, lanes);
-        else if (lane == 0) leave(r);
+        if (!add_links<BYTES>({places, next}, heads[r], x, src, out, at + r, dim, lane, lanes) && lane == 0) leave(r);
       }
     }
     __syncthreads();

@@ -3,7 +3,7 @@
 // A row with more than `most_listed` indices is left to its whole block, which looks through all indices in their order, and a tile with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
-#include "scatter_add/ordered.cuh"
+#include "scatter_add/links.cuh"
 
 namespace {
 
@@ -76,17 +76,8 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
     if (fits) {
       for (int e = t; e < found; e += THREADS) {
         const int row = row_of[e];
-        const unsigned head = heads[row];
-        if (head != static_cast<unsigned>(e) + 1) continue;
-        int listed = 0;
-        const auto visit = [&](auto see) {
-          for (unsigned at = head; at != 0; at = next[at - 1]) see(places[at - 1]);
-        };
-        const Four four = next_four(0, [&](auto see) {
-          for (unsigned at = head; at != 0 && listed <= most_listed; at = next[at - 1], listed++) see(places[at - 1]);
-        });
-        if (listed <= most_listed) add_indices<0>(listed, four, visit, tile, src, tile, row, dim, 0, 1);
-        else waiting[min(atomicAdd(&late, 1), THREADS - 1)] = static_cast<unsigned>(row);
+        if (heads[row] != static_cast<unsigned>(e) + 1) continue;
+        if (!add_links<0>({places, next}, heads[row], tile, src, tile, row, dim, 0, 1)) waiting[min(atomicAdd(&late, 1), THREADS - 1)] = static_cast<unsigned>(row);
       }
     } else if (t == 0) {
       waiting[0] = static_cast<unsigned>(first), late = 1;

@@ -221,6 +221,8 @@ void reductions() {
   expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::strip && column_split(132, 4, 1, 4096, 3000).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
+  const auto clustered = [](int64_t reduce, int64_t inner, int64_t bytes) { return column_split(132, bytes, 1, reduce, inner, 6, true).kind; };
+  expect(clustered(9209, 65, 2) == Kind::flat && clustered(2000, 65, 2) == Kind::tiled && clustered(9209, 65, 4) == Kind::tiled && clustered(9209, 129, 2) == Kind::tiled, "blocks in clusters join the shares of up to 128 columns of 16 bits");
   expect(column_split(132, 4, 1, 1000, 4096, 6, true, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");

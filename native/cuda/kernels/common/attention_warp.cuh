@@ -3,9 +3,9 @@
 #include "arithmetic.cuh"
 #include "attention_block.cuh"
 #include "attention_f32.cuh"
+#include "attention_join.cuh"
 #include "attention_packed.cuh"
 #include "attention_shares.cuh"
-#include "reduce.cuh"
 #include "../scaled_dot_product_attention.h"
 
 namespace {
@@ -125,68 +125,28 @@ __device__ __forceinline__ void multiply_values(float (&sums)[LANES<T>][4], cons
   }
 }
 
-__device__ __forceinline__ void store4(float* to, float x, float y, float z, float w) { *reinterpret_cast<float4*>(to) = make_float4(x, y, z, w); }
-template <class T>
-__device__ __forceinline__ void store4(T* to, float x, float y, float z, float w) { *reinterpret_cast<uint2*>(to) = make_uint2(pack_pair(x, y, T()), pack_pair(z, w, T())); }
-
-// 0 where nothing has been met.
-__device__ __forceinline__ float relative(float top, float to) { return top == -INFINITY ? 0.0f : exp2_fast(top - to); }
-
-// Whether this block is the last of `blocks` to get here; what the others wrote before is then seen. Leaves the counter at zero.
-__device__ __forceinline__ bool is_last(unsigned* arrivals, int blocks) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(arrivals, 1u) == static_cast<unsigned>(blocks) - 1;
-    if (last) *arrivals = 0;
-  }
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
-// Adds up the shares of `rows` queries from row `first` on, whose results begin at `out`. Threads that are left when each four columns have one have every n-th share. `memory`: 16 bytes for each thread.
-template <class T, int THREADS>
-__device__ __forceinline__ void join(const float* shares, T* __restrict__ out, const AttentionSizes& s, long long first, int rows, float* memory, float* tops, float* totals) {
-  const int lane = threadIdx.x % 32, fours = s.dim / 4, items = rows * fours, groups = max(1, THREADS / items);
-  const float* const all_stats = shares + s.batch_heads * s.queries * s.splits * s.dim;
-  const auto stats = [&](int row, int split) { return __ldcg(reinterpret_cast<const float2*>(all_stats) + (first + row) * s.splits + split); };
-  for (int row = threadIdx.x / 32; row < rows; row += THREADS / 32) {
-    float top = -INFINITY, total = 0;
-    for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, stats(row, i).x);
-    top = warp_reduce(top, MaxOp());
-    for (int i = lane; i < s.splits; i += 32) {
-      const float2 own = stats(row, i);
-      total += own.y * relative(own.x, top);
-    }
-    total = warp_reduce(total, AddOp());
-    if (lane == 0) tops[row] = top, totals[row] = total;
-  }
-  __syncthreads();
-  for (int e = threadIdx.x; e < (items + THREADS - 1) / THREADS * THREADS; e += THREADS) {
-    const int group = e / items, item = e - group * items, row = item / fours, four = item - row * fours;
-    float4 sum = make_float4(0, 0, 0, 0);
-    if (group < groups) {
-#pragma unroll 8
-      for (int i = group; i < s.splits; i += groups) {
-        const float4 own = __ldcg(reinterpret_cast<const float4*>(shares + ((first + row) * s.splits + i) * s.dim) + four);
-        const float weight = relative(stats(row, i).x, tops[row]);
-        sum.x = fmaf(own.x, weight, sum.x), sum.y = fmaf(own.y, weight, sum.y), sum.z = fmaf(own.z, weight, sum.z), sum.w = fmaf(own.w, weight, sum.w);
+// Scores of rows lane / 4 and that + 8 become weights, relative to the largest score so far. `keep`: what sums so far are multiplied by.
+template <int TILES>
+__device__ __forceinline__ void weigh(float (&score)[TILES][4], float scale, float (&top)[2], float (&total)[2], float (&keep)[2]) {
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    float high = score[0][h * 2];
+#pragma unroll
+    for (int n = 0; n < TILES; n++) high = fmaxf(high, fmaxf(score[n][h * 2], score[n][h * 2 + 1]));
+    high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+    high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
+    const float shift = high == -INFINITY ? 0.0f : high;
+    keep[h] = exp2_fast(top[h] - shift);
+    top[h] = high;
+    total[h] *= keep[h];
+#pragma unroll
+    for (int n = 0; n < TILES; n++)
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        const float weight = exp2_fast(fmaf(score[n][h * 2 + i], scale, -shift));
+        score[n][h * 2 + i] = weight;
+        total[h] += weight;
       }
-    }
-    if (groups > 1) {
-      reinterpret_cast<float4*>(memory)[threadIdx.x] = sum;
-      __syncthreads();
-      if (group > 0) continue;
-      for (int i = 1; i < groups; i++) {
-        const float4 other = reinterpret_cast<const float4*>(memory)[i * items + item];
-        sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
-      }
-    }
-    if (group > 0) continue;
-    const float factor = 1.0f / totals[row];
-    store4(out + row * s.of_query + four * 4, sum.x * factor, sum.y * factor, sum.z * factor, sum.w * factor);
   }
 }
 
@@ -240,38 +200,19 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
     hide_unseen(score, s, block, static_cast<long long>(block.begin + t) * BC, query, quad * 2);
     float keep[2];
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-      float high = score[0][h * 2];
-#pragma unroll
-      for (int n = 0; n < BC / 8; n++) high = fmaxf(high, fmaxf(score[n][h * 2], score[n][h * 2 + 1]));
-      high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
-      high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
-      const float shift = high == -INFINITY ? 0.0f : high;
-      keep[h] = exp2_fast(top[h] - shift);
-      top[h] = high;
-      total[h] *= keep[h];
-#pragma unroll
-      for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          const float weight = exp2_fast(fmaf(score[n][h * 2 + i], scale, -shift));
-          score[n][h * 2 + i] = weight;
-          total[h] += weight;
-        }
-    }
+    weigh(score, scale, top, total, keep);
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) multiply_values<T, STEPS>(sums[c], score, values[c], keep);
     if (t + SHARERS < block.tiles) load_values(t + SHARERS);
   }
-  // Of this thread: LANES<T> neighbouring columns from each of two vectors on, in every 8.
-  const int own_vector = part * COLUMNS * 8 + quad * 2;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
   }
   if constexpr (SHARERS == 1) {
+    // Of this thread: LANES<T> neighbouring columns from each of two vectors on, in every 8.
+    const int own_vector = part * COLUMNS * 8 + quad * 2;
     T* const to = out + output_of_head(s, block.head) + query * s.of_query;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -288,51 +229,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         }
     }
   } else {
-    extern __shared__ __align__(16) float memory[];
-    __shared__ float tops[SHARERS][BR], totals[SHARERS][BR];
-    const int rows = static_cast<int>(min(static_cast<long long>(BR), s.queries - block.first)), pitch = attention_warp_pitch(s.dim);
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-      if (quad == 0 && part == 0) tops[sharer][row + h * 8] = top[h], totals[sharer][row + h * 8] = total[h];
-      if (row + h * 8 >= rows) continue;
-      float* to = memory + (sharer * rows + row + h * 8) * pitch;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          const int at = own_vector + c * 8 + i;
-          if (at >= vectors) continue;
-#pragma unroll
-          for (int j = 0; j < L; j += 4) *reinterpret_cast<float4*>(to + at * L + j) = make_float4(sums[c][j][h * 2 + i], sums[c][j + 1][h * 2 + i], sums[c][j + 2][h * 2 + i], sums[c][j + 3][h * 2 + i]);
-        }
-    }
-    __syncthreads();
-    for (int e = threadIdx.x; e < rows * vectors; e += THREADS) {
-      const int at_row = e / vectors, at = e - at_row * vectors;
-      float of_block = tops[0][at_row], all = 0, line[L] = {};
-#pragma unroll
-      for (int w = 1; w < SHARERS; w++) of_block = fmaxf(of_block, tops[w][at_row]);
-#pragma unroll
-      for (int w = 0; w < SHARERS; w++) {
-        const float weight = relative(tops[w][at_row], of_block);
-        all += totals[w][at_row] * weight;
-        const float* from = memory + (w * rows + at_row) * pitch + at * L;
-#pragma unroll
-        for (int j = 0; j < L; j++) line[j] = fmaf(from[j], weight, line[j]);
-      }
-      if (s.splits > 1) {
-        const Shares share(shares, s, block.head * s.queries + block.first + at_row, block.split);
-        if (at == 0) share.put(of_block, all);
-#pragma unroll
-        for (int j = 0; j < L; j += 4) *reinterpret_cast<float4*>(share.sums + at * L + j) = make_float4(line[j], line[j + 1], line[j + 2], line[j + 3]);
-      } else {
-        const float factor = 1.0f / all;
-#pragma unroll
-        for (int j = 0; j < L; j++) line[j] *= factor;
-        store16(out + output_of_head(s, block.head) + (block.first + at_row) * s.of_query + at * L, pack<T>(line));
-      }
-    }
-    if (s.splits > 1 && is_last(arrivals + quotient(number, s.splits), s.splits)) join<T, THREADS>(shares, out + output_of_head(s, block.head) + block.first * s.of_query, s, block.head * s.queries + block.first, rows, memory, tops[0], totals[0]);
+    join_warps<T, SHARERS, THREADS, COLUMNS>(sums, top, total, part, sharer, block, out, s, shares, arrivals, number);
   }
 }
 

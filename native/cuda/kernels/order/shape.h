@@ -15,6 +15,7 @@ constexpr int64_t radix_tile = 4096;  // keys of a block of a radix sort (order/
 constexpr int64_t radix_digits = 256;
 
 enum class OrderKind {
+  single,     // rows of one element: a copy
   rank,       // few rows: a thread for each element counts the smaller ones
   threads,    // few rows: a thread for each element, a bitonic sort
   network,    // registers of a warp or of a part of it
@@ -139,6 +140,7 @@ inline int64_t filter_more_parts_of(int sm_count, int64_t shared_bytes, int64_t 
 // Which kernels find the first `keep` of rows in order.
 inline OrderShape order_shape(int sm_count, int64_t shared_bytes, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
   const int64_t of_block = block_columns(shared_bytes, element_bytes);
+  if (cols == 1) return {OrderKind::single, static_cast<int>(16 / element_bytes), 256, 1};
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
   if (cols <= (few_rows(sm_count, rows) ? threads_columns : network_columns(element_bytes))) return network_shape(cols);

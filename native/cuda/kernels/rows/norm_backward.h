@@ -48,7 +48,7 @@ struct NormBackwardShape {
   int64_t splits = 1;  // apart: of the tokens
 };
 
-inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim, bool centered = true) {
+inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim, bool centered) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes, bytes = tokens * dim * element_bytes;
   NormBackwardShape s = {NormBackward::small};

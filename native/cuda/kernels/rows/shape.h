@@ -178,7 +178,7 @@ struct NormShape {
 };
 
 // `lanes`: elements of 16 bytes. `centered`: layer_norm, which has sums for a bias too.
-inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim, bool centered = true) {
+inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim, bool centered) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   // A row that starts off a boundary of 16 bytes can touch one vector more.
   const int64_t vectors = dim % lanes == 0 ? dim / lanes : over(dim + lanes - 1, lanes);

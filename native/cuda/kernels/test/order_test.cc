@@ -88,6 +88,7 @@ void orders() {
   expect(joins, "what the parts of a row leave is joined at once");
   const auto kind = [](int64_t rows, int64_t cols, int64_t keep, int64_t bytes) { return order_shape(132, shared_bytes, rows, cols, keep, bytes).kind; };
   expect(kind(3, 89, 89, 2) == OrderKind::rank && kind(3, 500, 500, 4) == OrderKind::threads && kind(3, 953, 953, 2) == OrderKind::block, "few rows take a thread for each element");
+  expect(kind(3, 1, 1, 4) == OrderKind::single && kind(2'027'875, 1, 1, 2) == OrderKind::single, "rows of one element are copied");
   expect(kind(100'000, 27, 27, 4) == OrderKind::network && kind(100'000, 1024, 1024, 2) == OrderKind::network && kind(100'000, 512, 171, 2) == OrderKind::network, "many short rows are sorted in registers");
   expect(kind(100'000, 1024, 1024, 4) == OrderKind::block && kind(52, 4273, 4273, 2) == OrderKind::block && kind(13'943, 9979, 9979, 4) == OrderKind::block, "rows of up to 16384 are sorted by a block");
   expect(kind(15'181, 165, 17, 2) == OrderKind::best_warp && kind(1301, 1488, 5, 2) == OrderKind::best, "a few of a row come out of registers");

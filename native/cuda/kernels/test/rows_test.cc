@@ -41,10 +41,10 @@ void row_splits() {
 // Gradients of norms: a block holds a row for each of its groups, has one to begin with, and its shared memory holds its rows and then the sums of its groups.
 void norm_shapes() {
   bool held = true, short_ones = true;
-  for (const int64_t lanes : {4, 8})
+  for (const auto& [lanes, centered] : {std::pair<int64_t, bool>{4, true}, {8, true}, {4, false}, {8, false}})
     for (int64_t dim = 1; dim <= 100'000; dim += dim % 97 + 1)
       for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
-        const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
+        const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim, centered);
         if (s.vectors == 0) {
           short_ones = short_ones && (dim / lanes < 32 || (dim % lanes == 0 ? dim / lanes > 2048 : (dim / lanes >= 64 && dim / lanes < 192 && (lanes == 8 || dim / lanes >= 127)) || dim / lanes >= 1023));
           continue;
@@ -54,19 +54,19 @@ void norm_shapes() {
       }
   expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
   expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors, and of others of 32 to 63 (f32: 127) and 192 to 1022, read each tensor once");
-  expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
-  expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
+  expect(norm_shape(132, 101'376, 4, 100, 8192, true).vectors == 0, "unless they need more shared memory than there is");
+  expect(norm_shape(132, 232'448, 8, 20'000, 1000, true).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192, true).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000, true).groups == 1,
          "a block has several short rows of the gradients of a norm at a time, where there are many");
 }
 
 // Gradients of norms of many short rows: tiles start on 16 bytes and cover the rows, each thread has a column, and no block is without a tile.
 void norm_short_shapes() {
   bool held = true;
-  for (const int64_t bytes : {2, 4})
+  for (const auto& [bytes, centered] : {std::pair<int64_t, bool>{2, true}, {4, true}, {2, false}, {4, false}})
     for (const int64_t shared : {99 << 10, 227 << 10})
       for (int64_t dim = 1; dim < 256; dim++)
         for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 7 / 2 + 1) {
-          const NormBackwardShape s = norm_backward_shape(132, shared, bytes, tokens, dim);
+          const NormBackwardShape s = norm_backward_shape(132, shared, bytes, tokens, dim, centered);
           if (s.kind != NormBackward::short_rows) continue;
           const NormShortShape& t = s.tiles;
           const int64_t tiles = (tokens + t.rows - 1) / t.rows;
