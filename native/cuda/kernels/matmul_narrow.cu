@@ -43,19 +43,30 @@ __device__ __forceinline__ void load_row(float (&y)[S], const float* few) {
   }
 }
 
-// Results of `count` rows or columns of the long side, from `first` on, by threads that call give(put) for each that they have with put(number, s, sum). Where the short
-// side is that of columns, results lie together, and go through `staged` so that neighbouring threads write neighbours. All threads of the block call it.
-template <int THREADS, class T, class Give>
+// Results of `count` rows or columns of the long side, from `first` on, by threads that call give(put) for each that they have with put(number, s, sum): each thread for EACH that lie together. Where the short
+// side is that of columns, results lie together, and go through `staged` so that neighbouring threads write neighbours; what a thread has of several is spaced so that lanes meet different banks. All threads of the block call it.
+template <int THREADS, int EACH, class T, class Give>
 __device__ __forceinline__ void store(const SkinnyArguments& a, int batch, long long first, int count, T* staged, Give give) {
   T* out = reinterpret_cast<T*>(a.out) + batch * a.out_batch + first * a.out_length;
   if (a.out_few != 1 || a.few == 1) {
     give([&](int number, int s, float sum) { out[static_cast<long long>(number) * a.out_length + static_cast<long long>(s) * a.out_few] = from_float<T>(sum); });
     return;
   }
+  const int few = static_cast<int>(a.few), run = EACH * few, pitch = run + (EACH > 1 ? opscope::cuda::narrow_space(run, sizeof(T)) : 0);
   __syncthreads();
-  give([&](int number, int s, float sum) { staged[number * a.few + s] = from_float<T>(sum); });
+  give([&](int number, int s, float sum) { staged[number / EACH * pitch + number % EACH * few + s] = from_float<T>(sum); });
   __syncthreads();
-  for (int e = threadIdx.x; e < count * a.few; e += THREADS) out[e] = staged[e];
+  if constexpr (EACH == 1) {
+    for (int e = threadIdx.x; e < count * few; e += THREADS) out[e] = staged[e];
+    return;
+  }
+  int owner = static_cast<int>(threadIdx.x) / run, at = static_cast<int>(threadIdx.x) - owner * run;
+  const int owners = THREADS / run, rest = THREADS - owners * run;
+  for (int e = threadIdx.x; e < count * few; e += THREADS) {
+    out[e] = staged[owner * pitch + at];
+    owner += owners, at += rest;
+    if (at >= run) at -= run, owner++;
+  }
 }
 
 // Shared memory: the short side, from byte `tile_at` on the rows, and from `sums_at` on what parts of k other than the first have. WIDE: rows are whole vectors, read
@@ -102,7 +113,7 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a, int tile_at, int 
 #pragma unroll
       for (int s = 0; s < S; s++) sum[s] += sums[((p - 1) * S + s) * across + mine];
   }
-  store<THREADS>(a, batch, first, count, reinterpret_cast<T*>(tile), [&](auto put) {
+  store<THREADS, 1>(a, batch, first, count, reinterpret_cast<T*>(tile), [&](auto put) {
     if (part > 0 || mine >= count) return;
 #pragma unroll
     for (int s = 0; s < S; s++)
@@ -175,7 +186,7 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, int sums_at) {
     }
   }
   const long long first = (blockIdx.x - batch * a.tiles) * across * L;
-  store<THREADS>(a, batch, first, static_cast<int>(min(static_cast<long long>(across) * L, a.length - first)), reinterpret_cast<T*>(shared), [&](auto put) {
+  store<THREADS, L>(a, batch, first, static_cast<int>(min(static_cast<long long>(across) * L, a.length - first)), reinterpret_cast<T*>(shared), [&](auto put) {
     if (part > 0 || column >= a.length) return;
 #pragma unroll
     for (int s = 0; s < S; s++)

@@ -112,8 +112,10 @@ __device__ __forceinline__ void product(const SkinnyArguments& a, const SlimTask
     load(step + STAGES - 1);
     if (step < 0) continue;
     const float* stage = shared + step % STAGES * STAGE;
+    // Only what there is of k.
+    const int there = static_cast<int>(min(static_cast<long long>(STEP), to - from - static_cast<long long>(step) * STEP));
 #pragma unroll 2
-    for (int k = 0; k < STEP; k += 4) {
+    for (int k = 0; k < there; k += 4) {
       float x[X][4], y[Y][4];
       read<FEW, FEW_K, X, GX>(x, stage, gx, k);
       read<TILE, LONG_K, Y, GY>(y, stage + Few::BYTES / 4, gy, k);
@@ -161,5 +163,6 @@ LAYOUTS(24)
 LAYOUTS(32)
 LAYOUTS(40)
 LAYOUTS(48)
+LAYOUTS(56)
 LAYOUTS(64)
 LAYOUTS(72)

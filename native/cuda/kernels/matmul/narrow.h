@@ -53,7 +53,7 @@ inline NarrowPlan narrow_plan(int sm_count, int64_t shared_bytes, int64_t elemen
   // A vector between rows, or in front of the first.
   if (rows) p.sums_at += static_cast<int>(p.sides.wide ? across * (s.k * element_bytes + 16) : up(across * s.k * element_bytes, 16) * 16 + 16);
   // Results of a block may take the place of what is read.
-  const int results = static_cast<int>(across * lanes * few * element_bytes);
+  const int run = lanes * few, results = across * (run + (lanes > 1 ? narrow_space(run, static_cast<int>(element_bytes)) : 0)) * static_cast<int>(element_bytes);
   p.shared = std::max(p.sums_at + (parts - 1) * p.sides.vectors * lanes * across * 4, (rows ? p.tile_at : 0) + results);
   if (p.shared <= shared_bytes) p.parts = parts;
   return p;

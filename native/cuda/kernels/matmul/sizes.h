@@ -7,6 +7,8 @@ namespace opscope::cuda {
 constexpr int each_rows = 4;
 // matmul_narrow: threads of a block.
 constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
+// Elements behind the `run` results of a thread in shared memory, so that those of neighbouring lanes start an odd number of 4-byte words apart.
+constexpr int narrow_space(int run, int element_bytes) { return element_bytes == 4 ? (run + 1) % 2 : (2 - run) & 3; }
 // matmul_stream, matmul_stream_f32: warps of a block; bytes of the short side at a time as it is multiplied, and as it lies in memory, or of the sums of warps.
 constexpr int stream_warps = 8, stream_few = 32 << 10, stream_raw = 34 << 10, stream_shared = stream_few + stream_raw;
 // matmul_parts: shares from which on warps add up parts of them.

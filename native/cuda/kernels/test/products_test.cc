@@ -57,6 +57,9 @@ bool narrow() {
                         p.tile_at % 16 == 0 && p.sums_at % 16 == 0 && (!sides.wide || (sides.k_contiguous ? k : longest) % lanes == 0) && (sides.vectors <= (bytes == 4 ? most_vectors : 4) || !sides.wide || sides.k_contiguous);
                 // Rows from any byte of a vector on, with a vector between them where they are whole vectors.
                 if (sides.k_contiguous) right = right && p.sums_at - p.tile_at >= across * (k * bytes + (sides.wide ? 16 : 0)) + (sides.wide ? 0 : 15);
+                // Results of neighbouring threads that have several start an odd number of words apart.
+                const int run = static_cast<int>(across / threads) * std::min(s.m, s.n), pitch = run + (across > threads ? narrow_space(run, static_cast<int>(bytes)) : 0);
+                right = right && (across == threads || pitch * bytes % 8 == 4) && p.shared >= (sides.k_contiguous ? p.tile_at : 0) + threads * pitch * bytes;
               }
   return right;
 }
@@ -130,7 +133,7 @@ bool deep() {
 // Tiles of a slim side have all of it, shares cover k once in whole stages, and vectors are copied where every row starts on one.
 bool slim() {
   bool right = true, met = false;
-  for (const int few : {1, 5, 16, 17, 23, 32, 33, 40, 48, 61, 64, 65, 73})
+  for (const int few : {1, 5, 16, 17, 23, 32, 33, 40, 48, 53, 61, 64, 65, 73})
     for (const int length : {100, 129, 1980, 101'404})
       for (const int k : {16, 31, 64, 1023, 53'371})
         for (const int64_t batch : {1, 9})
@@ -140,7 +143,7 @@ bool slim() {
               const SlimPlan p = slim_plan(132, shared_bytes, s);
               if (p.few == 0) continue;
               met = true;
-              right = right && (p.few == 16 || p.few == 64 || p.few == 72 || (p.few % 8 == 0 && p.few > 16 && p.few <= 48)) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
+              right = right && (p.few == 16 || p.few == 64 || p.few == 72 || (p.few % 8 == 0 && p.few > 16 && p.few <= 56)) && p.few >= few && p.share % slim_step == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.splits <= 512;
               right = right && p.sides.tiles * slim_tile >= length && (p.sides.tiles - 1) * slim_tile < length && p.few_k == (columns ? s.trans_b : !s.trans_a);
               right = right && (p.task.wide_few == 0 || (p.few_k ? k : few) % 4 == 0) && (p.task.wide_long == 0 || (p.sides.k_contiguous ? k : length) % 4 == 0);
               // Results lie where stages were.
