@@ -5,14 +5,16 @@ import { bytesOf, queriesOf, tileText, type Tile } from './tile-text'
 
 /** Eight queries and four keys of a thread: 12 reads of workgroup memory for 128 multiply-adds, where four queries need 16 for as many. */
 const TILE: Tile = { high: 8, wide: 16, rows: 2, keys: 1, depth: 32, weighed: 32, together: 8, written: 2 }
-/** Heads from which on that is faster, and tiles that leave little of a device idle. */
-const SHORTEST_HEAD = 41
+/** Heads whose values leave no thread idle and stay in registers: of the shorter, causal ones, where few tiles hide keys and those that see most begin first. Keys, and tiles that leave little of a device idle. */
+const HEADS = { causal: 64, any: 128 }
+const FEWEST_KEYS = 512
 const FEWEST_TILES = 128
 
-/** The tile where attention is by tall ones; undefined for short heads, few tiles, and devices without the memory. */
-export function planTallTiles({ dtype, batch, heads, seqQ, headDim }: FewAttention, { workgroupBytes = 0 }: DeviceLimits): { tile: Tile; tiles: number } | undefined {
+/** The tile where attention is by tall ones; undefined for other heads, few keys or tiles, and devices without the memory. */
+export function planTallTiles({ dtype, batch, heads, seqQ, seqK, headDim, causal }: FewAttention, { workgroupBytes = 0 }: DeviceLimits): { tile: Tile; tiles: number } | undefined {
   const tiles = Math.ceil(seqQ / queriesOf(TILE))
-  return dtype === 'f32' && headDim >= SHORTEST_HEAD && batch * heads * tiles >= FEWEST_TILES && bytesOf(TILE) <= workgroupBytes ? { tile: TILE, tiles } : undefined
+  const isFast = headDim === HEADS.any || (causal && headDim === HEADS.causal)
+  return dtype === 'f32' && isFast && seqK >= FEWEST_KEYS && batch * heads * tiles >= FEWEST_TILES && bytesOf(TILE) <= workgroupBytes ? { tile: TILE, tiles } : undefined
 }
 
 /** Attention of many queries, by tiles. */
