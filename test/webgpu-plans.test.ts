@@ -22,7 +22,7 @@ function bytesOf(type: string, wgsl: string): number {
   const vector = /^vec([2-4])<(.+)>$/.exec(type)
   if (vector) return bytesOf(vector[2]!, wgsl) * (vector[1] === '3' ? 4 : Number(vector[1]))
   const members = new RegExp(`struct ${type} \\{(.+?)\\}`, 's').exec(wgsl)
-  if (members) return [...members[1]!.matchAll(/\w+: ([^,]+)/g)].reduce((sum, [, member]) => sum + bytesOf(member!.trim(), wgsl), 0)
+  if (members) return [...members[1]!.matchAll(/\w+: (.+?)(?=, \w+: |$)/g)].reduce((sum, [, member]) => sum + bytesOf(member!.trim(), wgsl), 0)
   const bytes = SCALARS[type]
   if (bytes === undefined) throw new Error(`the size of ${type} is not known here`)
   return bytes

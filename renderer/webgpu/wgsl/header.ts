@@ -4,6 +4,9 @@ import { MAX_STEP_DIMS, MAX_STEP_SCALARS, type BufferName, type Step } from '../
 /** Threads per workgroup of every kernel: the most that WebGPU promises. */
 export const THREADS = 256
 
+/** Bytes of workgroup memory of every adapter. */
+export const WORKGROUP_BYTES = 16_384
+
 /** Elements a thread moves at once. */
 export type Width = 1 | 4
 

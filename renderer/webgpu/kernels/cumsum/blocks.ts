@@ -1,11 +1,10 @@
 import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS } from '../../wgsl/arrivals'
-import { entry, header, numbers, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor, WORKGROUP_BYTES, working, type Width } from '../../wgsl/header'
 import { exchange, reduction, sumOf } from '../../wgsl/rows'
 import type { DeviceLimits, Program } from '../types'
 
-/** Bytes of workgroup memory that a workgroup takes at most, those of every adapter, and of a block where workgroups wait for each other, so that many run at once. */
+/** Bytes of workgroup memory that a workgroup takes at most; a block where workgroups wait for each other takes what every adapter has, so that many run at once. */
 const MOST_BYTES = 32 * 1024
-const USUAL_BYTES = 16 * 1024
 /** Blocks of a row whose sums the threads of a later one wait for, and of all rows: those that begin later than others have ended take longer than two dispatches. */
 const MOST_BLOCKS = THREADS
 const MOST_WAITING = 528
@@ -29,7 +28,7 @@ export interface BlockPlan {
 const odd = (n: number): number => n | 1
 
 /** Undefined where rows are too few for their length: these take two dispatches. */
-export function planBlocks(rows: number, cols: number, { threads: most = THREADS, workgroupBytes = USUAL_BYTES, subgroups }: DeviceLimits): BlockPlan | undefined {
+export function planBlocks(rows: number, cols: number, { threads: most = THREADS, workgroupBytes = WORKGROUP_BYTES, subgroups }: DeviceLimits): BlockPlan | undefined {
   const width = widthFor(cols)
   const vectors = cols / width
   const cut = (threads: number, bytes: number, shared: boolean): BlockPlan => {
@@ -41,7 +40,7 @@ export function planBlocks(rows: number, cols: number, { threads: most = THREADS
   }
   const whole = cut(THREADS, MOST_BYTES, false)
   if (whole.blocks === 1) return whole
-  const shared = cut(THREADS, USUAL_BYTES, true)
+  const shared = cut(THREADS, WORKGROUP_BYTES, true)
   if (shared.blocks <= MOST_BLOCKS && rows * shared.blocks <= MOST_WAITING) return shared
   const ofRows = THREADS_OF_ROWS.find(({ from }) => rows >= from)
   return ofRows && cut(Math.min(most, ofRows.threads), MOST_BYTES, false)

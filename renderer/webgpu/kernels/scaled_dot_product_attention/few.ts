@@ -1,6 +1,6 @@
-import { entry, header, numbers, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor, WORKGROUP_BYTES, working } from '../../wgsl/header'
 import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
-import type { KernelShape, Program, Step } from '../types'
+import type { DeviceLimits, KernelShape, Program, Step } from '../types'
 
 /** Queries of all heads up to which each may read the keys by itself. */
 const MOST_QUERIES = 2048
@@ -23,6 +23,8 @@ const KEYS = [0, 1, 2, 3]
 /** Workgroups that fill a device, and elements of keys up to which one workgroup is faster than several and their join. */
 const FILLED = 1024
 const ALONE = 2 ** 15
+/** Bytes of keys and values in workgroup memory that are enough. */
+const ENOUGH_FOR_KEYS = 32_768
 
 export interface FewAttention {
   dtype: 'f32' | 'f16'
@@ -44,6 +46,12 @@ export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention): bool
 
 /** Keys that some query sees. */
 export const keysSeen = ({ seqQ, seqK, causal }: Pick<FewAttention, 'seqQ' | 'seqK' | 'causal'>): number => (causal ? Math.min(seqK, seqQ) : seqK)
+
+/** Queries of all heads that share keys. */
+export const sharingKeys = ({ heads, kvHeads, seqQ }: Pick<FewAttention, 'heads' | 'kvHeads' | 'seqQ'>): number => (heads / kvHeads) * seqQ
+
+/** Bytes of workgroup memory that keys and values may have: what every adapter has, up to what is enough. */
+export const memoryForKeys = ({ workgroupBytes = WORKGROUP_BYTES }: DeviceLimits, beside = 0): number => Math.min(ENOUGH_FOR_KEYS, workgroupBytes - beside)
 
 /** Parts of the keys of each query, in whole chunks. */
 export function keyParts(of: FewAttention): { parts: number; perPart: number; chunk: number } {

@@ -6,6 +6,7 @@ import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
 import { planSpreadKeys, spreadKeys } from './spread-keys'
 import { planSplitQuery, splitQuery } from './split-query'
+import { planTallTiles, tallTiles } from './tall-tiles'
 import { planTiles, tiledAttention, tilesOf } from './tiled'
 
 /** More would not stay in registers. */
@@ -45,7 +46,9 @@ const kernel: Kernel = {
     const split = seqQ < FEWER_QUERIES && ownQueries < seqQ && keysSeen(few) <= FEW_KEYS ? planSplitQuery(few, shape) : undefined
     if (split) return splitQuery(few, split)
     if (seqQ < FEW_QUERIES || isIdle) return (fillsShared(few) ? sharedKeys : fewAttention)(few, shape)
-    return isFew(few) ? fewAttention(few, shape) : tiledAttention(few, shape)
+    if (isFew(few)) return fewAttention(few, shape)
+    const tall = planTallTiles(few, shape)
+    return tall ? tallTiles(few, tall, shape) : tiledAttention(few, shape)
   },
 }
 export default kernel

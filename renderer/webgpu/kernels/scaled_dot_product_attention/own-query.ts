@@ -1,7 +1,7 @@
-import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
+import { entry, header, numbers, step, storage, widthFor, WORKGROUP_BYTES } from '../../wgsl/header'
 import type { Program } from '../types'
 import { evenly } from '../matmul/evenly'
-import { keysSeen, type FewAttention } from './few'
+import { keysSeen, sharingKeys, type FewAttention } from './few'
 import { loader } from './loader'
 
 /** Threads of a workgroup: as leave fewest idle. */
@@ -14,8 +14,6 @@ const LONGEST_HEAD = 32
 const FEWEST_QUERIES = 2 ** 13
 /** Keys whose scores a thread finds together. */
 const MOST_KEYS = 8
-/** Bytes of keys and values in workgroup memory at a time: all that every adapter has. */
-const MEMORY = 16_384
 
 export interface OwnQueryPlan {
   threads: number
@@ -28,9 +26,6 @@ export interface OwnQueryPlan {
   keys: number
 }
 
-/** Queries of all heads that share keys. */
-const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads / kvHeads) * seqQ
-
 /** Whether a thread takes a query alone. */
 export const isOwnQuery = (of: FewAttention): boolean =>
   of.headDim <= LONGEST_HEAD && keysSeen(of) >= FEWEST_KEYS && keysSeen(of) <= MOST && of.batch * of.heads * of.seqQ >= FEWEST_QUERIES
@@ -40,7 +35,7 @@ export function planOwnQuery(of: FewAttention): OwnQueryPlan {
   const usedBy = (threads: number) => (all > threads ? all / (Math.ceil(all / threads) * threads) : (Math.floor(threads / all) * all) / threads)
   const threads = THREADS.reduce((best, count) => (usedBy(count) > usedBy(best) ? count : best))
   const { count: blocks, size: rows } = evenly(all, threads)
-  const keysThatFit = Math.floor(MEMORY / (32 * Math.ceil(of.headDim / 4)))
+  const keysThatFit = Math.floor(WORKGROUP_BYTES / (32 * Math.ceil(of.headDim / 4)))
   const sources = blocks > 1 ? 1 : Math.min(Math.floor(threads / all), Math.floor(keysThatFit / MOST_KEYS))
   const chunks = Math.ceil(seen / Math.floor(keysThatFit / sources))
   const chunk = Math.ceil(seen / chunks)

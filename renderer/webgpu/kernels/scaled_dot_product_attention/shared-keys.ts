@@ -1,7 +1,7 @@
 import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import { exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { KernelShape, Program } from '../types'
-import { joinStep, keysSeen, type FewAttention } from './few'
+import { joinStep, keysSeen, sharingKeys, type FewAttention } from './few'
 import { loader } from './loader'
 
 /** Queries of a workgroup at most: each reads a key from registers. Fewer of long heads, whose queries lie in workgroup memory (floats). */
@@ -48,9 +48,6 @@ export interface SharedKeysPlan {
   parts: number
   perPart: number
 }
-
-/** Queries of all heads that share keys. */
-const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads / kvHeads) * seqQ
 
 export function planSharedKeys(of: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>): SharedKeysPlan {
   const vectors = Math.ceil(of.headDim / 4)

@@ -1,7 +1,7 @@
 import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import type { DeviceLimits, Program } from '../types'
 import { evenly } from '../matmul/evenly'
-import { keysSeen, type FewAttention } from './few'
+import { keysSeen, memoryForKeys, sharingKeys, type FewAttention } from './few'
 import { loader } from './loader'
 
 /** Vectors of a query, of the sums of its values and of a key that a thread has at most. */
@@ -19,9 +19,6 @@ const FEWEST = 66
 const MOST_SHARES = 16
 /** Keys whose scores a thread finds together. */
 const KEYS = [4, 2, 1]
-/** Bytes of keys and values in workgroup memory: what every adapter has, and what is enough. */
-const MEMORY = 16_384
-const ENOUGH_MEMORY = 32_768
 
 export interface SplitQueryPlan {
   threads: number
@@ -40,11 +37,9 @@ export interface SplitQueryPlan {
   blocks: number
 }
 
-/** Queries of all heads that share keys. */
-const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads / kvHeads) * seqQ
-
 /** How threads share the keys of each query; undefined where heads or keys are long, or subgroups small. */
-export function planSplitQuery(of: FewAttention, { subgroups = 1, workgroupBytes = MEMORY }: DeviceLimits): SplitQueryPlan | undefined {
+export function planSplitQuery(of: FewAttention, device: DeviceLimits): SplitQueryPlan | undefined {
+  const { subgroups = 1 } = device
   const seen = keysSeen(of)
   if (of.headDim > LONGEST_HEAD || seen < FEWEST_KEYS || seen > MOST_KEYS || subgroups < 2) return undefined
   const ofHead = Math.ceil(of.headDim / 4)
@@ -54,8 +49,7 @@ export function planSplitQuery(of: FewAttention, { subgroups = 1, workgroupBytes
   // Rows of keys begin in different banks.
   let pitch = vectors
   while (slices < 8 && pitch % (8 / slices) !== 1 % (8 / slices)) pitch++
-  const memory = Math.min(ENOUGH_MEMORY, workgroupBytes) - 16
-  const fit = Math.floor(memory / (32 * pitch * slices))
+  const fit = Math.floor((memoryForKeys(device) - 16) / (32 * pitch * slices))
   const all = sharingKeys(of)
   const sources = of.batch * of.kvHeads
   const planned = (threads: number, shares: number, queries: number): SplitQueryPlan => {

@@ -1,7 +1,7 @@
 import { entry, header, numbers, step, storage, widthFor } from '../../wgsl/header'
 import type { DeviceLimits, Program } from '../types'
 import { evenly } from '../matmul/evenly'
-import { keysSeen, type FewAttention } from './few'
+import { keysSeen, memoryForKeys, sharingKeys, type FewAttention } from './few'
 import { loader } from './loader'
 
 /** Threads of a workgroup, queries of one, most first, that neighbouring threads have, and keys whose scores a thread finds together. */
@@ -14,9 +14,6 @@ const FEWEST_KEYS = 33
 const MOST_KEYS = 1024
 /** Workgroups that leave little of a device idle. */
 const FILLED = 200
-/** Bytes of keys and values in workgroup memory: what every adapter has, and what is enough. */
-const MEMORY = 16_384
-const ENOUGH_MEMORY = 32_768
 /** Bytes of what threads leave each other at the end. */
 const ENDS = 8 * THREADS
 
@@ -31,15 +28,12 @@ export interface SpreadKeysPlan {
   keys: number
 }
 
-/** Queries of all heads that share keys. */
-const sharingKeys = ({ heads, kvHeads, seqQ }: FewAttention): number => (heads / kvHeads) * seqQ
-
 /** How workgroups take queries; undefined where heads or keys are long, or keys few. */
-export function planSpreadKeys(of: FewAttention, { workgroupBytes = MEMORY }: DeviceLimits): SpreadKeysPlan | undefined {
+export function planSpreadKeys(of: FewAttention, device: DeviceLimits): SpreadKeysPlan | undefined {
   const seen = keysSeen(of)
   if (of.headDim > LONGEST_HEAD || seen < FEWEST_KEYS || seen > MOST_KEYS) return undefined
   const vectors = Math.ceil(of.headDim / 4)
-  const fit = Math.floor((Math.min(ENOUGH_MEMORY, workgroupBytes - ENDS)) / (32 * vectors))
+  const fit = Math.floor(memoryForKeys(device, ENDS) / (32 * vectors))
   const all = sharingKeys(of)
   const sources = of.batch * of.kvHeads
   const plans = QUERIES.map((rows): SpreadKeysPlan => {
