@@ -117,7 +117,7 @@ const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 10
 const FEW_PRODUCTS: readonly Product[] = [{ m: 1, n: 1, k: 1 }, { m: 128, n: 128, k: 128 }, { m: 129, n: 257, k: 301 }, { m: 45, n: 37, k: 300, transA: true, transB: true }, { m: 33, n: 65, k: 29, batch: 3 }]
 
 /** Enough queries of a head, and rows that start on 16 bytes, for kernels that take whole tiles. */
-const ATTENTIONS: readonly Params[] = [{ batch: 1, heads: 2, kvHeads: 1, seqQ: 65, seqK: 130, headDim: 16 }, { batch: 1, heads: 43, kvHeads: 43, seqQ: 130, seqK: 515, headDim: 128 }]
+const ATTENTIONS: readonly Params[] = [{ batch: 1, heads: 2, kvHeads: 1, seqQ: 65, seqK: 130, headDim: 16 }, { batch: 1, heads: 128, kvHeads: 64, seqQ: 65, seqK: 515, headDim: 128 }]
 
 /** Broadcasts whose rows have one element, a few or all of them. */
 const NARROW: readonly Params[] = [{ n: 1001, cols: 1 }, { n: 999, cols: 3 }, { n: 1001, cols: 1001 }].flatMap((size) => ['row', 'column'].map((broadcast) => ({ ...size, broadcast })))

@@ -8,7 +8,7 @@ const TILE: Tile = { high: 8, wide: 16, rows: 2, keys: 1, depth: 32, weighed: 32
 /** Heads whose values leave no thread idle and stay in registers: of the shorter, causal ones, where few tiles hide keys and those that see most begin first. Keys, and tiles that leave little of a device idle. */
 const HEADS = { causal: 64, any: 128 }
 const FEWEST_KEYS = 512
-const FEWEST_TILES = 128
+const FEWEST_TILES = 256
 
 /** The tile where attention is by tall ones; undefined for other heads, few keys or tiles, and devices without the memory. */
 export function planTallTiles({ dtype, batch, heads, seqQ, seqK, headDim, causal }: FewAttention, { workgroupBytes = 0 }: DeviceLimits): { tile: Tile; tiles: number } | undefined {
