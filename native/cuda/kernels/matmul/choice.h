@@ -111,7 +111,10 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   // tf32 with k contiguous in rows that start on 16 bytes, which wgmma reads as they lie.
   constexpr int least_wgmma = 9, least_wgmma_k = 33;
   constexpr double least_wgmma_bytes = 2e7;
-  if (tf32 && rows && long_aligned && has_wgmma(device) && few >= least_wgmma && few <= most_vectors && s.k >= least_wgmma_k && static_cast<double>(s.batch * length) * s.k * 4 >= least_wgmma_bytes && wgmma_pays(s, true)) return c;
+  // Fewer where parts of a long k are all that there is to share.
+  constexpr int fewer_wgmma = 2, most_wgmma_length = 512, long_wgmma_k = 20'000;
+  const bool shares_k = length <= most_wgmma_length && s.k >= long_wgmma_k;
+  if (tf32 && rows && long_aligned && has_wgmma(device) && few >= (shares_k ? fewer_wgmma : least_wgmma) && few <= most_vectors && s.k >= least_wgmma_k && static_cast<double>(s.batch * length) * s.k * 4 >= least_wgmma_bytes && wgmma_pays(s, true)) return c;
   // A long matrix off 16 bytes times more vectors than the kernels below read as fast.
   if (tensor_cores && has_wgmma(device) && std::min(s.m, s.n) < few_of_shifted && shifted_pays(s, bytes)) return c;
   c.narrow_split = narrow_split_plan(device.sm_count, shared, bytes, s);
