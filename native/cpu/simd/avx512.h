@@ -136,11 +136,11 @@ inline V vload(const FarFloat* p) { return _mm512_insertf32x8(_mm512_castps256_p
 inline V vload_n(const FarFloat* p, int n, float pad) { return vload_n(&p->value, n, pad); }
 
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
-// The lanes from `first` on of the vector at `other`, before them those at p.
 // Half a vector, or fewer lanes of it.
 using VHalfLanes = __mmask8;
 inline VHalfLanes vhalf_lanes(int n) { return static_cast<__mmask8>((1u << n) - 1); }
 inline void vcopy_half(const float* from, float* to, VHalfLanes lanes) { _mm256_mask_storeu_ps(to, lanes, _mm256_maskz_loadu_ps(lanes, from)); }
+// The lanes from `first` on of the vector at `other`, before them those at p.
 using VLanes = __mmask16;
 inline VLanes vlanes_from(int first) { return static_cast<__mmask16>(0xffffu << first); }
 inline V vload_joined(const float* p, const float* other, VLanes lanes) { return _mm512_mask_loadu_ps(vload(p), lanes, other); }
