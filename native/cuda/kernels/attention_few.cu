@@ -4,6 +4,7 @@
 #include "common/arithmetic.cuh"
 #include "common/attention_output.cuh"
 #include "common/attention_shares.cuh"
+#include "common/attention_weighted.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -75,13 +76,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int u = 0; u < U; u++) {
       const float weight = relative(score[u], top);
       total += weight;
-#pragma unroll
-      for (int c = 0; c < C; c++) {
-        float part[L];
-        unpack<T>(values[u][c], part);
-#pragma unroll
-        for (int j = 0; j < L; j++) sum[c][j] = fmaf(weight, part[j], sum[c][j]);
-      }
+      add_weighted<T>(weight, values[u], sum);
     }
   }
   // The groups of a warp.

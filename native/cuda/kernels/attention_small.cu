@@ -3,6 +3,7 @@
 //   attention_small_<t>_<C>_<W>   C vectors of 16 bytes of a key for each of its eight threads
 #include "attention_small.h"
 #include "common/arithmetic.cuh"
+#include "common/attention_weighted.cuh"
 #include "common/vec.cuh"
 
 namespace {
@@ -55,13 +56,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   for (int u = 0; u < U; u++) {
     const float weight = exp2_fast(score[u] - shift);
     total += weight;
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-      float part[L];
-      unpack<T>(values[u][c], part);
-#pragma unroll
-      for (int j = 0; j < L; j++) sum[c][j] = fmaf(weight, part[j], sum[c][j]);
-    }
+    add_weighted<T>(weight, values[u], sum);
   }
 #pragma unroll
   for (int offset = SHARERS; offset < 32; offset *= 2) {
