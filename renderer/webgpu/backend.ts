@@ -5,7 +5,7 @@ import { maxTensorBytes } from './gpu/tensors'
 import { type Implementation, implementationsOf, KERNELS, supportedKernels } from './kernels/registry'
 import { type Clock, type ClockOptions, createClock, type LastLevel } from './timing/clock'
 import { findLibraries } from './libraries/find'
-import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, offersSubgroupMatrices, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
+import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, SUBGROUP_MATRIX, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
 
 const base = { backend: 'webgpu', modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
@@ -27,6 +27,12 @@ function cacheFacts({ bytes, assumed, sweep, measuredAt }: LastLevel): Device['f
   const last = { name: 'Last-level cache', value: assumed === undefined ? `at most ${mebibytes(bytes)}, measured by reads${measuredAt === undefined ? '' : ` on ${measuredAt.slice(0, 10)}`}` : `${mebibytes(bytes)} assumed: ${assumed}` }
   if (sweep.length === 0) return [last]
   return [last, { name: 'Reads of cached sizes', value: `${mebibytes(sweep[0]!.bytes)} to ${mebibytes(sweep.at(-1)!.bytes)}, two an octave: ${sweep.map(({ rate }) => +rate.toPrecision(3)).join(', ')} GB/s` }]
+}
+
+/** What subgroups multiply with matrices, as Chromium says it, or why kernels do without. */
+function matrixWords({ adapter, matrices }: Gpu): string {
+  if (!(adapter.features as ReadonlySet<string>).has(SUBGROUP_MATRIX)) return 'not offered'
+  return matrices ? matrices.map(({ component, result, m, n, k }) => `${component} with sums in ${result}, ${m}x${n}x${k}`).join('; ') : 'offered; not used'
 }
 
 /** The device with its limits, features and the marks of its clock. */
@@ -63,7 +69,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('Features', [...features].sort().join(', ')),
       ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not report it'),
       ...fact('Subgroups', gpu.subgroups === undefined ? 'not used' : `${gpu.subgroups} threads or more`),
-      ...fact('Subgroup matrices', offersSubgroupMatrices(gpu.adapter.features) ? 'offered; no kernel uses them' : 'not offered'),
+      ...fact('Subgroup matrices', matrixWords(gpu)),
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
@@ -80,12 +86,12 @@ export interface WebgpuOptions extends DeviceOptions, ClockOptions {
   redTeam?: boolean
 }
 
-/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`, `binding=BYTES`, `sweep=again`. */
+/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `matrices=off`, `limits=default`, `binding=BYTES`, `sweep=again`. */
 export function optionsIn(query: string): WebgpuOptions {
   const words = new URLSearchParams(query)
   const subgroups = words.get('subgroups')
   const bindingBytes = Number(words.get('binding') ?? 0)
-  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', sweepAgain: words.get('sweep') === 'again', ...(bindingBytes > 0 ? { bindingBytes } : {}), ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
+  return { redTeam: words.has('red-team'), ...(words.get('matrices') === 'off' ? { matrices: 'off' as const } : {}), defaultLimits: words.get('limits') === 'default', sweepAgain: words.get('sweep') === 'again', ...(bindingBytes > 0 ? { bindingBytes } : {}), ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
 }
 
 /** An adapter in use: its device, and how that tells time. */

@@ -21,7 +21,7 @@ const MAX_U32 = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
 function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Program {
-  const { device, subgroups, threads } = gpu
+  const { device, subgroups, matrices, threads } = gpu
   const { op, dtype, mode } = problem.case
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
@@ -30,7 +30,7 @@ function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Pr
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels take extents of up to ${MAX_U32}; this case has one of ${large}. Choose a smaller size.`)
-  return withConstants(programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, threads, workgroupBytes: device.limits.maxComputeWorkgroupStorageSize }, problem.tensors, maxTensorBytes(gpu)))
+  return withConstants(programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, matrices, threads, workgroupBytes: device.limits.maxComputeWorkgroupStorageSize }, problem.tensors, maxTensorBytes(gpu)))
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { distinctChoices, findAdapter, largestWorkgroup, offersSubgroupMatrices } from './adapter'
+import { distinctChoices, findAdapter, largestWorkgroup, openDevice, SUBGROUP_MATRIX, type DeviceOptions } from './adapter'
+import { matricesFor } from './subgroups'
 
 const offering = (requestAdapter: () => Promise<unknown>) => vi.stubGlobal('navigator', { gpu: { requestAdapter } })
 
@@ -36,9 +37,25 @@ describe('findAdapter', () => {
   })
 })
 
-describe('offersSubgroupMatrices', () => {
-  it('goes by the features of the adapter, with the prefix of an experiment or without', () => {
-    expect([['subgroups', 'timestamp-query'], ['chromium-experimental-subgroup-matrix'], ['subgroup-matrix'], []].map(offersSubgroupMatrices)).toEqual([false, true, true, false])
+describe('openDevice', () => {
+  const asked = async (options: DeviceOptions) => {
+    let features: unknown
+    const adapter = { features: new Set(['subgroups', SUBGROUP_MATRIX, 'depth-clip-control']), limits: {}, requestDevice: (given: GPUDeviceDescriptor) => ((features = given.requiredFeatures), Promise.resolve({})) }
+    await openDevice(adapter as unknown as GPUAdapter, options)
+    return features
+  }
+  it('asks for what the adapter has and kernels use, and for less where a test wants it', async () => {
+    expect([await asked({}), await asked({ matrices: 'off' }), await asked({ subgroups: 'off' })]).toEqual([['subgroups', SUBGROUP_MATRIX], ['subgroups'], []])
+  })
+})
+
+describe('matricesFor', () => {
+  const words = (max: number) => ({ subgroupMinSize: 32, subgroupMaxSize: max, subgroupMatrixConfigs: [['f16', 'f16', 16], ['f16', 'f32', 16], ['u8', 'u32', 32], ['i8', 'i32', 32]].map(([componentType, resultComponentType, K]) => ({ componentType: String(componentType), resultComponentType: String(resultComponentType), M: 16, N: 8, K: Number(K) })) })
+  const features = new Set(['subgroups', SUBGROUP_MATRIX])
+  it('has those with exact sums where all subgroups are of one size', () => {
+    const [f16, i8] = [{ component: 'f16', result: 'f32', m: 16, n: 8, k: 16 }, { component: 'i8', result: 'i32', m: 16, n: 8, k: 32 }]
+    expect(matricesFor(features, words(32), 32)).toEqual([f16, i8])
+    expect([matricesFor(features, words(64), 32), matricesFor(features, words(32), undefined), matricesFor(new Set(['subgroups']), words(32), 32), matricesFor(features, { subgroupMaxSize: 32 }, 32)]).toEqual([undefined, undefined, undefined, undefined])
   })
 })
 

@@ -73,11 +73,11 @@ export async function distinctChoices(): Promise<AdapterChoice[]> {
   return found
 }
 
-/** Optional features the kernels and the timing use when they are there. */
-const WANTED_FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'shader-f16', 'subgroups']
+/** Matrix units in shaders: an experiment under the browser's own prefix, with another text of WGSL in each version (wgsl/subgroup-matrix.ts). */
+export const SUBGROUP_MATRIX = 'chromium-experimental-subgroup-matrix'
 
-/** Whether shaders could use subgroup matrices (tensor cores): a feature of some adapters from Chromium 134 on, so far as an experiment under the browser's own prefix. */
-export const offersSubgroupMatrices = (features: Iterable<string>): boolean => [...features].some((feature) => /(^|-)subgroup-matrix$/.test(feature))
+/** Optional features the kernels and the timing use when they are there. */
+const WANTED_FEATURES = ['timestamp-query', 'shader-f16', 'subgroups', SUBGROUP_MATRIX] as const
 
 /** Limits of buffers, and of compute shaders: some of ours use larger workgroups, libraries use more of the others. */
 const WANTED_LIMITS = [
@@ -87,8 +87,10 @@ const WANTED_LIMITS = [
 
 /** How a device is opened; tests force what an adapter would decide. */
 export interface DeviceOptions {
-  /** `off`: no kernel uses subgroups. `on`: a device without them is refused. */
+  /** `off`: no kernel uses subgroups, nor their matrices. `on`: a device without them is refused. */
   subgroups?: 'on' | 'off'
+  /** `off`: no kernel uses subgroup matrices. */
+  matrices?: 'off'
   /** Only the limits that the specification promises: 8 storage buffers, 256 threads and 16 KiB of memory a workgroup, 128 MiB a binding. */
   defaultLimits?: boolean
   /** Most bytes of a tensor that are bound at once, where less than the device allows. */
@@ -96,10 +98,11 @@ export interface DeviceOptions {
 }
 
 /** A device with everything the adapter allows of what matters here, or with default limits. Rejects with the browser's words. */
-export async function openDevice(adapter: GPUAdapter, { subgroups, defaultLimits = false }: DeviceOptions = {}): Promise<GPUDevice> {
+export async function openDevice(adapter: GPUAdapter, { subgroups, matrices, defaultLimits = false }: DeviceOptions = {}): Promise<GPUDevice> {
   const { limits } = adapter
+  const unwanted: readonly string[] = [...(subgroups === 'off' ? ['subgroups'] : []), ...(subgroups === 'off' || matrices === 'off' ? [SUBGROUP_MATRIX] : [])]
   return adapter.requestDevice({
-    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature) && (feature !== 'subgroups' || subgroups !== 'off')),
+    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature) && !unwanted.includes(feature)) as GPUFeatureName[],
     requiredLimits: defaultLimits ? {} : Object.fromEntries(WANTED_LIMITS.map((name) => [name, limits[name]])),
   })
 }

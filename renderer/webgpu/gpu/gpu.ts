@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { ADAPTER_CHOICES, findAdapter, isSoftware, largestWorkgroup, openDevice, wordsOf, type AdapterChoice, type DeviceOptions } from './adapter'
-import { findSubgroups } from './subgroups'
+import type { SubgroupMatrices } from '../kernels/types'
+import { findSubgroups, matricesFor } from './subgroups'
 
 /** A device in use, with the pipelines compiled on it. */
 export interface Gpu {
@@ -11,6 +12,8 @@ export interface Gpu {
   readonly bindingBytes: number
   /** Threads of the smallest subgroup, where kernels may use subgroups. */
   readonly subgroups: number | undefined
+  /** Products of matrices that kernels may have subgroups do. */
+  readonly matrices: readonly SubgroupMatrices[] | undefined
   /** Threads of the largest workgroup that kernels use. */
   readonly threads: number
   /** A few bytes that steps name as written to run one after the other; nothing of use is in them. */
@@ -37,6 +40,7 @@ async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<G
     adapter,
     device,
     subgroups,
+    matrices: matricesFor(device.features, adapter.info, subgroups),
     threads: largestWorkgroup(device.limits),
     bindingBytes: Math.min(options.bindingBytes ?? Infinity, device.limits.maxStorageBufferBindingSize),
     software: isSoftware(wordsOf(adapter)),

@@ -1,3 +1,6 @@
+import type { SubgroupMatrices } from '../kernels/types'
+import { SUBGROUP_MATRIX } from './adapter'
+
 /** Counts threads that do not lie in their subgroup as in the workgroup, or whose subgroup is smaller than said. */
 const PROBE = (size: number) => `enable subgroups;
 @group(0) @binding(0) var<storage, read_write> odd: atomic<u32>;
@@ -36,4 +39,33 @@ export async function findSubgroups(device: GPUDevice, info: GPUAdapterInfo): Pr
     odd.destroy()
     read.destroy()
   }
+}
+
+/** A configuration as Chromium's experiment lists it. */
+interface MatrixConfiguration {
+  componentType: string
+  resultComponentType: string
+  M: number
+  N: number
+  K: number
+}
+
+/** An adapter's own words, as far as they concern subgroups; the types of WebGPU do not know all of them yet. */
+export interface SubgroupWords {
+  subgroupMinSize?: number
+  subgroupMaxSize?: number
+  subgroupMatrixConfigs?: Iterable<MatrixConfiguration>
+}
+
+const isUsed = (component: string, result: string): boolean => (component === 'f16' && result === 'f32') || (component === 'i8' && result === 'i32')
+
+/**
+ * The products of matrices that kernels may have subgroups do: with the feature, and where all subgroups have as many threads, because
+ * a matrix lies in those of a whole one. `subgroups` is what `findSubgroups` found.
+ */
+export function matricesFor(features: Pick<ReadonlySet<string>, 'has'>, words: SubgroupWords, subgroups: number | undefined): readonly SubgroupMatrices[] | undefined {
+  if (subgroups === undefined || words.subgroupMaxSize !== subgroups || !features.has(SUBGROUP_MATRIX)) return undefined
+  const used = [...(words.subgroupMatrixConfigs ?? [])].filter(({ componentType, resultComponentType }) => isUsed(componentType, resultComponentType))
+  if (used.length === 0) return undefined
+  return used.map(({ componentType, resultComponentType, M, N, K }) => ({ component: componentType as SubgroupMatrices['component'], result: resultComponentType as SubgroupMatrices['result'], m: M, n: N, k: K }))
 }

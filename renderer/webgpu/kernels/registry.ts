@@ -48,7 +48,7 @@ const F16_EMULATED: Implementation = {
   id: 'wgsl-f16-emulated',
   title: 'WGSL kernels, f16 storage in u32',
   preferred: (shaderF16) => !shaderF16,
-  kernels: new Map([...KERNELS].filter(([, { dtypes, anyF16 }]) => dtypes.includes('f16') && !anyF16).map(([op, kernel]) => [op, { dtypes: ['f16'], anyF16: true, ...(kernel.elementwise ? { elementwise: true } : {}), build: (shape) => programWithoutShaderF16(kernel.build(shape)) }])),
+  kernels: new Map([...KERNELS].filter(([, { dtypes, anyF16 }]) => dtypes.includes('f16') && !anyF16).map(([op, kernel]) => [op, { dtypes: ['f16'], anyF16: true, ...(kernel.elementwise ? { elementwise: true } : {}), build: (shape) => programWithoutShaderF16(kernel.build({ ...shape, matrices: undefined })) }])),
 }
 
 /** What the backend offers, with or without the kernels that cheat. */

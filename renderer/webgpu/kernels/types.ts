@@ -31,6 +31,15 @@ export interface Program {
   steps: readonly Step[]
 }
 
+/** A product that a subgroup of the device does with matrices: M x K by K x N, in elements of `component` with sums in `result` (types of WGSL). */
+export interface SubgroupMatrices {
+  component: 'f16' | 'i8'
+  result: 'f32' | 'i32'
+  m: number
+  n: number
+  k: number
+}
+
 /** Sizes and element type of one case. */
 export interface KernelShape {
   dtype: Dtype
@@ -39,6 +48,8 @@ export interface KernelShape {
   scalars: readonly number[]
   /** Threads of the smallest subgroup, a power of two, where the device has subgroups. */
   subgroups?: number | undefined
+  /** What subgroups multiply with matrices; then all of them have `subgroups` threads. None where absent. */
+  matrices?: readonly SubgroupMatrices[] | undefined
   /** Threads of the largest workgroup, a power of two; THREADS where absent. */
   threads?: number | undefined
   /** Bytes of memory that a workgroup may have; the 16 KiB of every adapter where absent. */
@@ -46,7 +57,7 @@ export interface KernelShape {
 }
 
 /** What a plan needs of the device. */
-export type DeviceLimits = Pick<KernelShape, 'subgroups' | 'threads' | 'workgroupBytes'>
+export type DeviceLimits = Pick<KernelShape, 'subgroups' | 'matrices' | 'threads' | 'workgroupBytes'>
 
 /**
  * WGSL kernels of one op: the default export of `renderer/webgpu/kernels/<op>/kernel.ts`, or an entry (op id -> kernel) of the
