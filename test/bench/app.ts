@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasDisplay, sandboxSwitches, startXvfb } from '../../scripts/lib/display.mjs'
 import { electronBinary } from '../../scripts/lib/electron.mjs'
+import { connect, debuggingOrigin, targetsOf } from './proof/devtools'
 
 /**
  * The built app (npm run build) as a bench sees it: started as a user starts it, watched over Chromium's own debugging
@@ -31,49 +32,13 @@ async function display(): Promise<void> {
   if (!hasDisplay()) process.env['DISPLAY'] = (await startXvfb()).display
 }
 
-interface Target {
-  type: string
-  url: string
-  webSocketDebuggerUrl: string
-}
-
 /** The debugging address of the visible page, as soon as there is one. */
 async function visiblePage(origin: string, until: number): Promise<string> {
   for (;;) {
-    const targets = (await (await fetch(`${origin}/json/list`)).json()) as Target[]
-    const page = targets.find(({ type, url }) => type === 'page' && new URL(url).pathname === '/index.html')
+    const page = (await targetsOf(origin)).find(({ type, url }) => type === 'page' && new URL(url).pathname === '/index.html')
     if (page) return page.webSocketDebuggerUrl
     if (Date.now() > until) throw new Error('the app showed no window')
     await pause(20)
-  }
-}
-
-/** Requests over one debugging connection. */
-async function connect(address: string) {
-  if (!globalThis.WebSocket) throw new Error(`benches of the app need Node 22 or newer on this platform; this is ${process.version}`)
-  const socket = new WebSocket(address)
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve)
-    socket.addEventListener('error', () => reject(new Error(`${address} cannot be reached`)))
-  })
-  const waiting = new Map<number, (answer: { result?: unknown; error?: { message: string } }) => void>()
-  socket.addEventListener('message', ({ data }) => {
-    const answer = JSON.parse(String(data)) as { id?: number; result?: unknown; error?: { message: string } }
-    if (answer.id !== undefined) waiting.get(answer.id)?.(answer)
-  })
-  let next = 1
-  return {
-    send: <T>(method: string, params: object = {}) =>
-      new Promise<T>((resolve, reject) => {
-        const id = next++
-        waiting.set(id, ({ result, error }) => {
-          waiting.delete(id)
-          if (error) reject(new Error(`${method}: ${error.message}`))
-          else resolve(result as T)
-        })
-        socket.send(JSON.stringify({ id, method, params }))
-      }),
-    close: () => socket.close(),
   }
 }
 
@@ -90,15 +55,7 @@ export async function startApp({ dataDir, env = {} }: { dataDir?: string; env?: 
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const origin = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    child.stderr.on('data', (chunk) => {
-      text = (text + String(chunk)).slice(-20_000)
-      const found = /DevTools listening on ws:\/\/([^/]+)\//.exec(text)
-      if (found) resolve(`http://${found[1]}`)
-    })
-    child.once('exit', () => reject(new Error(`the app ended at its start: ${text}`)))
-  })
+  const origin = await debuggingOrigin(child)
   const page = await connect(await visiblePage(origin, startedAt + PATIENCE_MS))
   // There is a page before there is a document.
   while ((await page.send<{ result: { value?: boolean } }>('Runtime.evaluate', { expression: "location.pathname === '/index.html' && document.readyState !== 'loading'" }).catch(() => undefined))?.result.value !== true) await pause(20)

@@ -16,7 +16,7 @@ import { openSides, takes, type HostSide } from './proof/host-sides'
 
 /**
  * Our WGSL kernels in the app's own page beside CUDA, PyTorch and the web's libraries on one GPU, all through the product's hosts:
- *   devices=webgpu:0/wgsl
+ *   devices=webgpu:0/wgsl        or chromium:webgpu:0/wgsl, the same page in Debian's Chromium (proof/chromium-kind.ts)
  *   beside=cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs   those that are missing are left out
  *   parts=cold:60,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
  *   seed=N count=N               which shapes fuzz and conformance draw

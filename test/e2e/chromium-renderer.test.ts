@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_HEADERS } from '../../main/app/page-files'
-import { chromiumPath, NO_CHROMIUM } from './chromium-webgpu/chromium'
+import { chromiumPath, NO_CHROMIUM } from './chromium-webgpu/chromium-path'
 import { APP_FOLDER } from './launch'
 import { coloursDrawn, dataRows, details, ended, grid, rowCount, sessions, showChart, tableRows, view } from './ui'
 

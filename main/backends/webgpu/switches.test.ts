@@ -29,6 +29,8 @@ describe('gpuSwitches', () => {
     const server = { ...linux, devices: ['nvidiactl', 'nvidia0'] }
     expect(valueOf(server, 'use-angle')).toBe('vulkan')
     expect(has(server, 'disable-vulkan-surface')).toBe(true)
+    // f16 on NVIDIA's cards alone.
+    expect([server, { ...desktop, devices: [...desktop.devices, 'nvidia0'] }, desktop].map((machine) => valueOf(machine, 'enable-dawn-features'))).toEqual(['vulkan_enable_f16_on_nvidia', 'vulkan_enable_f16_on_nvidia', undefined])
   })
 })
 

@@ -42,6 +42,9 @@ const LINUX: readonly Switch[] = [{ name: 'enable-features', value: 'Vulkan' }, 
 /** A compute card without a display: nothing can be presented, and the driver's files lie outside Chromium's GPU sandbox. */
 const NO_DISPLAY_CARD: readonly Switch[] = [{ name: 'disable-vulkan-surface' }, { name: 'disable-gpu-sandbox' }]
 
+/** Chromium keeps f16 in shaders back from NVIDIA's cards under Vulkan, because some of its own tests of it fail there. Every result here is compared with its reference. */
+const NVIDIA: readonly Switch[] = [{ name: 'enable-dawn-features', value: 'vulkan_enable_f16_on_nvidia' }]
+
 /**
  * Switches this machine needs. OPSCOPE_WEBGPU=software asks for the software adapter, OPSCOPE_WEBGPU=hardware for none
  * but a real one; otherwise Linux without a graphics device gets the software adapter.
@@ -52,11 +55,11 @@ export function gpuSwitches({ platform, env, devices }: Machine): readonly Switc
   const renders = devices.some((name) => /^renderD\d+$/.test(name) || name === 'dxg')
   if (wish === 'software' || (platform === 'linux' && wish !== 'hardware' && !nvidia && !renders)) return [...ALWAYS, ...SOFTWARE]
   if (platform !== 'linux') return ALWAYS
-  return [...ALWAYS, ...LINUX, ...(nvidia && !renders ? NO_DISPLAY_CARD : [])]
+  return [...ALWAYS, ...LINUX, ...(nvidia ? NVIDIA : []), ...(nvidia && !renders ? NO_DISPLAY_CARD : [])]
 }
 
 /** Switches whose value is a list, to which ours are added. */
-const LISTS: ReadonlySet<string> = new Set(['enable-features', 'disable-dawn-features'])
+const LISTS: ReadonlySet<string> = new Set(['enable-features', 'enable-dawn-features', 'disable-dawn-features'])
 
 /** Adds switches to a command line. One that is there already stays as it is; lists are joined. */
 export function addSwitches(commandLine: CommandLine, switches: readonly Switch[]): void {

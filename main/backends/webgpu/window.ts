@@ -10,22 +10,13 @@ import { connect, type HostProcess } from '../../measurement/link'
 import type { HostKind } from '../../runner/types'
 import { cacheSweeps } from './cache-sweeps'
 import { isLibraryUrl, librariesFolder, serveLibraryFile } from './libraries'
+import { pageQuery } from './page-query'
 import { watchFor } from './watch/start'
 
 /** As in preload/webgpu.ts. */
 const CHANNEL = 'webgpu-host'
 const SWEEPS = { get: 'webgpu-sweeps:get', put: 'webgpu-sweeps:put' } as const
 const PAGE = 'webgpu/index.html'
-
-/**
- * OPSCOPE_RED_TEAM=1 asks for kernels that cheat, OPSCOPE_WEBGPU_SUBGROUPS=on or off decides about subgroups, OPSCOPE_WEBGPU_MATRICES=off does without their matrices, OPSCOPE_WEBGPU_LIMITS=default
- * asks for no more than the specification promises, OPSCOPE_WEBGPU_SWEEP=again has the cache measured again; the page has no environment and
- * is told by its address.
- */
-function pageQuery({ OPSCOPE_RED_TEAM: redTeam, OPSCOPE_WEBGPU_SUBGROUPS: subgroups, OPSCOPE_WEBGPU_MATRICES: matrices, OPSCOPE_WEBGPU_LIMITS: limits, OPSCOPE_WEBGPU_SWEEP: sweep }: NodeJS.ProcessEnv = process.env): string {
-  const words = [...(redTeam === '1' ? ['red-team'] : []), ...(subgroups === 'on' || subgroups === 'off' ? [`subgroups=${subgroups}`] : []), ...(matrices === 'off' ? ['matrices=off'] : []), ...(limits === 'default' ? ['limits=default'] : []), ...(sweep === 'again' ? ['sweep=again'] : [])]
-  return words.length > 0 ? `?${words.join('&')}` : ''
-}
 
 let measuring: Session | undefined
 

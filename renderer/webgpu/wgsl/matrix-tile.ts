@@ -16,16 +16,15 @@ export const strideOf = (vectors: number): number => vectors + 1
 export function vectorReads(name: string, component: SubgroupMatrices['component'], row: number): { type: string; functions: string } {
   const each = elementsOf(component)
   const perWord = each / 4
-  const [type, body] =
-    row % each === 0 ? ['vec4<u32>', `return ${name}[at / ${each}u];`]
-    : row % (each / 2) === 0 ? ['vec2<u32>', `let i = at / ${each / 2}u; return vec4<u32>(${name}[i], ${name}[i + 1u]);`]
-    : row % perWord === 0 ? ['u32', `let i = at / ${perWord}u; return vec4<u32>(${name}[i], ${name}[i + 1u], ${name}[i + 2u], ${name}[i + 3u]);`]
-    : ['u32', `let i = at / ${perWord}u;
+  const read = (type: string, body: string) => ({ type, functions: `fn vector_of_${name}(at: u32) -> vec4<u32> {\n  ${body}\n}\n` })
+  if (row % each === 0) return read('vec4<u32>', `return ${name}[at / ${each}u];`)
+  if (row % (each / 2) === 0) return read('vec2<u32>', `let i = at / ${each / 2}u; return vec4<u32>(${name}[i], ${name}[i + 1u]);`)
+  const words = `let i = at / ${perWord}u;\n  let words = vec4<u32>(${name}[i], ${name}[i + 1u], ${name}[i + 2u], ${name}[i + 3u]);`
+  if (row % perWord === 0) return read('u32', `${words}\n  return words;`)
+  return read('u32', `${words}
   let shift = ${32 / perWord}u * (at % ${perWord}u);
-  let words = vec4<u32>(${name}[i], ${name}[i + 1u], ${name}[i + 2u], ${name}[i + 3u]);
   if (shift == 0u) { return words; }
-  return (words >> vec4<u32>(shift)) | (vec4<u32>(words.yzw, ${name}[i + 4u]) << vec4<u32>(32u - shift));`]
-  return { type: type!, functions: `fn vector_of_${name}(at: u32) -> vec4<u32> {\n  ${body}\n}\n` }
+  return (words >> vec4<u32>(shift)) | (vec4<u32>(words.yzw, ${name}[i + 4u]) << vec4<u32>(32u - shift));`)
 }
 
 /** `kept(vector, count)`: the vector with all but its first `count` elements zero. */

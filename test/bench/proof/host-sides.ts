@@ -5,6 +5,7 @@ import type { Result } from '@core/result'
 import { nativeHostKind, pythonHostKind } from '../../../main/measurement/host'
 import type { HostKind } from '../../../main/runner/types'
 import { webgpuKind } from './bed'
+import { chromiumKind } from './chromium-kind'
 import { client, type Client } from './client'
 
 /** One implementation of a device, measured in the host of its backend. */
@@ -24,7 +25,11 @@ export const takes = ({ device, impl }: HostSide, { op, dtype }: { op: string; d
 /** A case that takes longer than this has lost its host. */
 const PATIENCE_MS = 30_000
 
+/** Before the id of a device of WebGPU: in Debian's Chromium instead of the app's Electron. */
+const IN_CHROMIUM = 'chromium:'
+
 const KINDS: readonly { id: string; has: (device: string) => boolean; kind: () => HostKind }[] = [
+  { id: 'chromium', has: (device) => device.startsWith(IN_CHROMIUM), kind: chromiumKind },
   { id: 'webgpu', has: (device) => device.startsWith('webgpu'), kind: webgpuKind },
   { id: 'python', has: (device) => device.startsWith('python'), kind: () => pythonHostKind(() => undefined) },
   { id: 'native', has: () => true, kind: () => nativeHostKind() },
@@ -69,7 +74,7 @@ export async function openSides(words: readonly string[], say: (text: string) =>
     const host = hosts.get(known.id) ?? new Host(known.kind())
     hosts.set(known.id, host)
     const devices = await host.find().catch((error: unknown) => (say(`${word}: ${error instanceof Error ? error.message : String(error)}`), []))
-    const device = devices.find((one) => one.id === id)
+    const device = devices.find((one) => one.id === (known.id === 'chromium' ? id.slice(IN_CHROMIUM.length) : id))
     const has = device?.impls.find((one) => one.id === impl)
     const reason = !device ? `there is no such device; found ${devices.map((one) => one.id).join(', ')}` : !device.available.ok ? device.available.reason : !has ? 'there is no such implementation' : has.available.ok ? undefined : has.available.reason
     if (!device || reason !== undefined) {

@@ -1,16 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
-
-/** Debian's Chromium, or the one named in OPSCOPE_CHROMIUM; undefined where there is none. */
-export function chromiumPath(): string | undefined {
-  const named = process.env['OPSCOPE_CHROMIUM']
-  if (named) return existsSync(named) ? named : undefined
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
-}
-
-export const NO_CHROMIUM = 'there is no Chromium: apt-get install chromium, or set OPSCOPE_CHROMIUM'
 
 /** A WebGPU adapter that computes on the CPU (SwiftShader), with exact timestamps. */
 export const SOFTWARE_SWITCHES = [

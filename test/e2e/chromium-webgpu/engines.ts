@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { _electron, type Page } from 'playwright-core'
 import { electronBinary } from '../../../scripts/lib/electron.mjs'
 import { hasDisplay } from '../../../scripts/lib/display.mjs'
-import { chromiumPath, launchChromium, NO_CHROMIUM, SOFTWARE_SWITCHES } from './chromium'
+import { launchChromium, SOFTWARE_SWITCHES } from './chromium'
+import { chromiumPath, NO_CHROMIUM } from './chromium-path'
 
 /** A browser engine to test pages in: `open` starts one of its own with an empty page, and with the software adapter unless other switches are given. */
 export interface Engine {

@@ -2,17 +2,22 @@ import { step, widthFor, entry, header, storage, working, type Width } from '../
 import { dimOf, type Kernel } from '../types'
 import { outerProduct } from './outer'
 import { acrossProduct } from './across'
+import { byMatrices } from './by-matrices'
 import { joinedParts } from './joined'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
 import { blocksOf, chunkOf, partsOfProduct, threadsOf, tilesFor, type Tile } from './tiles'
+
+/** Rows, columns and steps of k from which on matrices of subgroups stand well filled. */
+const FULL_MATRICES = 32
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
-    const thin = outerProduct(shape) ?? acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
+    const many = Math.min(m, n) >= FULL_MATRICES && k >= FULL_MATRICES
+    const thin = (many ? byMatrices(shape) : undefined) ?? outerProduct(shape) ?? acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k)
     const chunk = chunkOf(k, partsOfProduct(batch * tilesM * tilesN, k))

@@ -1,5 +1,6 @@
 import { entry, header, step } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
+import { byMatrices } from './by-matrices'
 
 /** Rows and columns of the output that a workgroup computes, 4 x 4 for each of 256 threads. */
 const TILE = 64
@@ -46,6 +47,14 @@ const store = (paired: boolean) => {
 }`
 }
 
+/** Scales sums of a row, writes them. */
+const scaled = (paired: boolean) => `${store(paired)}
+fn scale_of(column: u32, n: u32) -> f32 { return scale_b[min(column, n - 1u)]; }
+fn put_scaled(row: u32, column: u32, m: u32, n: u32, sums: vec4<i32>) {
+  put(row, column, m, n, scale_a[min(row, m - 1u)] * vec4<f32>(${SIDE.map((j) => `scale_of(column + ${j}u, n)`).join(', ')}) * vec4<f32>(sums));
+}
+`
+
 /** out = scaleA scaleB (a bᵀ), the sums exact in i32 by packed products. */
 function text(aligned: boolean, paired: boolean): string {
   const bindings = [{ name: 'a', type: 'u32' }, { name: 'b', type: 'u32' }, { name: 'scale_a', type: 'f32' }, { name: 'scale_b', type: 'f32' }, { name: 'out', type: paired ? 'u32' : 'atomic<u32>', write: true }]
@@ -55,9 +64,7 @@ var<workgroup> tile_a: array<u32, ${TILE * DEPTH}>;
 var<workgroup> tile_b: array<u32, ${TILE * DEPTH}>;
 ${wordOf('a', aligned)}
 ${wordOf('b', aligned)}
-${store(paired)}
-fn scale_of(column: u32, n: u32) -> f32 { return scale_b[min(column, n - 1u)]; }
-${entry(`  let m = dim(0u);
+${scaled(paired)}${entry(`  let m = dim(0u);
   let n = dim(1u);
   let k = dim(2u);
   let first_row = group / dim(3u) * ${TILE}u;
@@ -81,8 +88,7 @@ ${SIDE.map((i) => `      let a${i} = tile_a[l * ${TILE}u + y * 4u + ${i}u];\n   
     workgroupBarrier();
   }
   let column = first_column + x * 4u;
-  let scales = vec4<f32>(${SIDE.map((j) => `scale_of(column + ${j}u, n)`).join(', ')});
-${SIDE.map((i) => `  { let row = first_row + y * 4u + ${i}u; put(row, column, m, n, scale_a[min(row, m - 1u)] * scales * vec4<f32>(sum_${i})); }`).join('\n')}`)}`
+${SIDE.map((i) => `  put_scaled(first_row + y * 4u + ${i}u, column, m, n, sum_${i});`).join('\n')}`)}`
 }
 
 /** int8 alone: fp8 has no words in WGSL. */
@@ -90,6 +96,8 @@ const kernel: Kernel = {
   dtypes: ['i8'],
   build: (shape) => {
     const [m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
+    const products = byMatrices(shape, scaled(n % 2 === 0), n % 2 === 0)
+    if (products) return products
     const across = Math.ceil(n / TILE)
     return { scratchBytes: [], steps: [step(text(k % 4 === 0, n % 2 === 0), [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, 'output'], [m, n, k, across], Math.ceil(m / TILE) * across)] }
   },

@@ -1,0 +1,39 @@
+import { step, storage, widthFor } from '../../wgsl/header'
+import { planMatrices, type MatrixTile } from '../../wgsl/matrix-plan'
+import { matricesForTile, matrixProductText, type MatrixOperand } from '../../wgsl/matrix-product'
+import { dimOf, type KernelShape, type Program } from '../types'
+import { joinedParts } from './joined'
+
+/** A product in f16 by subgroup matrices; undefined where the device has none for it. */
+export function byMatrices(shape: KernelShape): Program | undefined {
+  if (shape.dtype !== 'f16' || !shape.matrices || !shape.subgroups) return undefined
+  const [batch, m, n, k] = [0, 1, 2, 3].map((i) => dimOf(shape, i)) as [number, number, number, number]
+  const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
+  const a: MatrixOperand = { row: transA ? m : k, alongK: !transA }
+  const b: MatrixOperand = { row: transB ? k : n, alongK: transB }
+  const offered = (tile: MatrixTile) => matricesForTile(tile, 'f16', a, b, shape)
+  const plan = planMatrices('f16', batch, m, n, k, true, (tile) => offered(tile) !== undefined)
+  if (!plan) return undefined
+  const { tile, tilesM, tilesN, parts, chunk } = plan
+  const split = parts > 1
+  const result = split ? 'f32' : 'f16'
+  const width = widthFor(n)
+  const wgsl = matrixProductText({
+    matrices: offered(tile)!,
+    tile,
+    subgroups: shape.subgroups,
+    a,
+    b,
+    partial: k % tile.depth > 0,
+    split,
+    bindings: [{ name: 'out', type: storage(result, width), write: true }],
+    f16: true,
+    functions: '',
+    put: width === 4 ? `out[(base_out + row * n + column) / 4u] = ${storage(result, 4)}(value);` : `out[base_out + row * n + column] = ${result}(value);`,
+    vectors: width === 4,
+  })
+  const dims = [m, n, k, tilesM, tilesN, batch * parts, ...(split ? [parts, chunk] : [])]
+  const groups = batch * parts * tilesM * tilesN
+  if (!split) return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], dims, groups)] }
+  return joinedParts(step(wgsl, [{ input: 0 }, { input: 1 }, { scratch: 0 }], dims, groups), shape, batch, m * n, parts)
+}
