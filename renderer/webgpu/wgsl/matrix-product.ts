@@ -23,13 +23,14 @@ function linesOf(side: number, depth: number, alongK: boolean, component: Subgro
 const bandOf = ({ wide }: MatrixTile, { m }: SubgroupMatrices): number => m * strideOf(wide / 4)
 
 /** Vectors of workgroup memory: both operands, and then at least a row of matrices of each subgroup. */
-function memoryOf(tile: MatrixTile, matrices: SubgroupMatrices, a: MatrixOperand, b: MatrixOperand): { ofA: number; all: number } {
+function memoryOf(tile: MatrixTile, matrices: SubgroupMatrices, a: MatrixOperand, b: MatrixOperand, copies = 1): { ofA: number; both: number; all: number } {
   const vectorsOf = (side: number, { alongK }: MatrixOperand) => {
     const { lines, vectors } = linesOf(side, tile.depth, alongK, matrices.component)
     return lines * strideOf(vectors)
   }
   const ofA = vectorsOf(tile.rows, a)
-  return { ofA, all: Math.max(ofA + vectorsOf(tile.columns, b), (tile.rows / tile.high) * (tile.columns / tile.wide) * bandOf(tile, matrices)) }
+  const both = ofA + vectorsOf(tile.columns, b)
+  return { ofA, both, all: Math.max(copies * both, (tile.rows / tile.high) * (tile.columns / tile.wide) * bandOf(tile, matrices)) }
 }
 
 /** The matrices that a device multiplies a tile with; undefined where it offers none that fit, or has too little workgroup memory or too few threads. */
@@ -48,6 +49,8 @@ export interface MatrixProduct {
   b: MatrixOperand
   /** Whether some part of k ends within the steps of a tile. */
   partial: boolean
+  /** Sets of operands in workgroup memory: of two, one is written while the other is multiplied. */
+  copies?: 1 | 2
   /** Each product in several parts along k, which lie behind each other: dim(6) parts of dim(7) steps, a multiple of the depth. */
   split: boolean
   /** Bindings behind those of the operands. */
@@ -64,13 +67,13 @@ export interface MatrixProduct {
  * out = A B by subgroup matrices. A tile's operands lie in workgroup memory as they do in the tensors, so that matrices are loaded by rows or by columns; the next
  * ones are fetched while these are multiplied. Sums leave through the same memory. dims: m, n, k, tiles along m and along n, products times parts, parts, steps of a part.
  */
-export function matrixProductText({ matrices, tile, subgroups, a, b, partial, split, bindings, f16, functions, put, vectors }: MatrixProduct): string {
+export function matrixProductText({ matrices, tile, subgroups, a, b, partial, split, bindings, f16, functions, put, vectors, copies = 1 }: MatrixProduct): string {
   const { component, result, m: M, n: N, k: K } = matrices
   const each = elementsOf(component)
   const threads = threadsOfTile(tile, subgroups)
   const [high, wide, beside] = [tile.high / M, tile.wide / N, tile.columns / tile.wide]
   const [rows, columns] = [numbers(high), numbers(wide)]
-  const { ofA, all } = memoryOf(tile, matrices, a, b)
+  const { ofA, both, all } = memoryOf(tile, matrices, a, b, copies)
   const types = matrixTypes(matrices)
   const operand = (name: 'a' | 'b', { alongK, row }: MatrixOperand, side: number) => {
     const { lines, vectors: across } = linesOf(side, tile.depth, alongK, component)
@@ -85,10 +88,10 @@ export function matrixProductText({ matrices, tile, subgroups, a, b, partial, sp
       reads: vectorReads(name, component, row),
       declared: rounds.map((i) => `  var ${name}_${i}: vec4<u32>;`).join('\n'),
       load: rounds.map((i) => inRound(i, `${alongK ? along : acrossK} ${name}_${i} = ${kept};`)).join('\n'),
-      store: rounds.map((i) => inRound(i, `memory[${before}u + line * ${stride}u + x] = ${name}_${i};`)).join('\n'),
+      store: rounds.map((i) => inRound(i, `memory[${copies === 2 ? 'to + ' : ''}${before}u + line * ${stride}u + x] = ${name}_${i};`)).join('\n'),
       /** Matrix `i` along the side from `own` on, of step `s` of k. */
       matrix: (type: string, own: string, size: number, i: number, s: number, turned: boolean) =>
-        loadMatrix(type, 'memory', alongK ? `${before}u + (${own} + ${i * size}u) * ${stride}u + ${(s * K) / each}u` : `${before + s * K * stride}u + (${own} + ${i * size}u) / ${each}u`, `${stride}u`, turned),
+        loadMatrix(type, 'memory', `${copies === 2 ? 'source + ' : ''}` + (alongK ? `${before}u + (${own} + ${i * size}u) * ${stride}u + ${(s * K) / each}u` : `${before + s * K * stride}u + (${own} + ${i * size}u) / ${each}u`), `${stride}u`, turned),
     }
   }
   const [ofAs, ofBs] = [operand('a', a, tile.rows), operand('b', b, tile.columns)]
@@ -114,6 +117,43 @@ ${rows.flatMap((i) => columns.map((j) => `        sum_${i}_${j} = ${multiplied(`
     if (row < m && column < n) { let value = ${vectors ? vector : `${vector}[c % 4u]`}; ${put} }
   }`
   }).join('\n')
+  const once = `  loop {
+    if (at < end) {
+${ofAs.load}
+${ofBs.load}
+    }
+    if (at > start) {
+${multiply}
+      workgroupBarrier();
+    }
+    if (at >= end) { break; }
+${ofAs.store}
+${ofBs.store}
+    workgroupBarrier();
+    at += ${tile.depth}u;
+  }`
+  const twice = `  var to = 0u;
+  {
+${ofAs.load}
+${ofBs.load}
+${ofAs.store}
+${ofBs.store}
+  }
+  loop {
+    workgroupBarrier();
+    let source = to;
+    at += ${tile.depth}u;
+    if (at < end) {
+${ofAs.load}
+${ofBs.load}
+    }
+${multiply}
+    if (at >= end) { break; }
+    to = ${both}u - source;
+${ofAs.store}
+${ofBs.store}
+  }
+  workgroupBarrier();`
   return `${MATRIX_DIRECTIVES}${header([{ name: 'a', type: ofAs.reads.type }, { name: 'b', type: ofBs.reads.type }, ...bindings], f16, true)}
 var<workgroup> memory: array<vec4<u32>, ${all}>;
 ${ofAs.reads.functions}${ofBs.reads.functions}${partial && (a.alongK || b.alongK) ? keptText(component) : ''}${functions}${entry(`  let m = dim(0u);
@@ -142,21 +182,7 @@ ${rows.flatMap((i) => columns.map((j) => `  var sum_${i}_${j} = ${types.sums}();
 ${ofAs.declared}
 ${ofBs.declared}
   var at = start;
-  loop {
-    if (at < end) {
-${ofAs.load}
-${ofBs.load}
-    }
-    if (at > start) {
-${multiply}
-      workgroupBarrier();
-    }
-    if (at >= end) { break; }
-${ofAs.store}
-${ofBs.store}
-    workgroupBarrier();
-    at += ${tile.depth}u;
-  }
+${copies === 2 ? twice : once}
   let mine = subgroup * ${share}u;
 ${leave}`, threads)}`
 }
