@@ -20,6 +20,8 @@ export interface MatrixTiles {
   subgroups: number
   rows: number
   keys: number
+  /** Whether queries are loaded from workgroup memory for each tile of keys rather than kept in registers. */
+  asked?: boolean
 }
 
 /** Lines of the tile of keys; of values the same, beside the keys (`apart`) or in their place. */
@@ -33,6 +35,8 @@ export interface MatrixPlan extends MatrixTiles {
   stride: number
   scoreStride: number
   scoresAt: number
+  queriesAt: number
+  queryStride: number
   vectors: number
   tiles: number
   parts: number
@@ -42,21 +46,29 @@ export interface MatrixPlan extends MatrixTiles {
 /** Vectors of a line of scores, and subgroups whose scores lie beside each other in it. */
 export const scoreLine = (keys: number): { vectors: number; beside: number } => ({ vectors: keys / 4, beside: Math.max(1, MIN_STRIDE / (keys / 4)) })
 
-const VARIANTS: readonly MatrixTiles[] = [
+const SHORT_HEADS: readonly MatrixTiles[] = [
   { subgroups: 4, rows: 16, keys: 64 },
   { subgroups: 4, rows: 32, keys: 32 },
   { subgroups: 8, rows: 16, keys: 32 },
   { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 32, keys: 64 },
-  { subgroups: 8, rows: 16, keys: 64 },
+  { subgroups: 2, rows: 32, keys: 32 },
+  { subgroups: 8, rows: 32, keys: 32 },
   { subgroups: 2, rows: 32, keys: 64 },
+]
+const HEADS: readonly MatrixTiles[] = [...SHORT_HEADS.slice(0, 4), { subgroups: 2, rows: 32, keys: 32, asked: true }, { subgroups: 2, rows: 32, keys: 32 }, { subgroups: 2, rows: 32, keys: 64 }]
+const LONG_HEADS: readonly MatrixTiles[] = [
+  { subgroups: 4, rows: 16, keys: 32 },
+  { subgroups: 2, rows: 16, keys: 32, asked: true },
+  { subgroups: 8, rows: 16, keys: 32 },
+  { subgroups: 2, rows: 16, keys: 32 },
 ]
 
 /** Undefined where the device has no such products or too little memory. */
 export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan | undefined {
   const variant = (8 - (of.seqK % 8)) % 8
   if (variant === 7) return undefined
-  return [VARIANTS[variant]!, ...VARIANTS].flatMap((tiles) => planOf(of, device, tiles) ?? [])[0]
+  const variants = of.headDim <= 64 ? SHORT_HEADS : of.headDim <= 128 ? HEADS : LONG_HEADS
+  return [variants[variant] ?? variants[0]!, LONG_HEADS[0]!].flatMap((tiles) => planOf(of, device, tiles) ?? [])[0]
 }
 
 export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTiles): MatrixPlan | undefined {
@@ -73,7 +85,9 @@ export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTile
   const scores = Math.ceil(tiles.subgroups / score.beside) * tiles.rows * scoreStride
   const memory = (apart: boolean) => {
     const stride = Math.max(MIN_STRIDE + 1, (apart ? 2 : 1) * line + 1)
-    return { apart, stride, scoreStride, scoresAt: tiles.keys * stride, vectors: tiles.keys * stride + scores + MIN_STRIDE }
+    const queryStride = Math.max(MIN_STRIDE, line) + 1
+    const queriesAt = tiles.keys * stride + scores
+    return { apart, stride, scoreStride, scoresAt: tiles.keys * stride, queriesAt, queryStride, vectors: queriesAt + (tiles.asked ? tiles.rows * tiles.subgroups * queryStride : 0) + MIN_STRIDE }
   }
   const bytes = (vectors: number) => vectors * VECTOR_BYTES + 4 * (tiles.rows * tiles.subgroups + 1)
   const lies = [memory(true), memory(false)].find(({ vectors }) => bytes(vectors) <= (device.workgroupBytes ?? WORKGROUP_BYTES))

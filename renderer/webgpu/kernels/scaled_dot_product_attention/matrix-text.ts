@@ -12,7 +12,7 @@ const HEADROOM = 8
  * dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
  */
 export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): string {
-  const { matrices, lanes, subgroups, rows, keys, depth, apart, stride, scoreStride, scoresAt, vectors, parts } = plan
+  const { matrices, lanes, subgroups, rows, keys, depth, apart, stride, scoreStride, scoresAt, vectors, parts, asked, queriesAt, queryStride } = plan
   const { m, n, k } = matrices
   const { left, right, sums } = matrixTypes(matrices)
   const split = parts > 1
@@ -48,6 +48,14 @@ export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): 
   const queryChunks = numbers(Math.ceil(line / chunk)).map((c) => ({ at: c * chunk, wide: Math.min(chunk, line - c * chunk) }))
   const sumChunks = numbers(Math.ceil(depth / keys)).map((c) => ({ at: c * keys, columns: Math.min(keys, depth - c * keys) }))
   const inChunk = ({ at, columns }: { at: number; columns: number }) => columnBlocks.filter((c) => c * n >= at && c * n < at + columns)
+  const query = (r: number, d: number) => loadMatrix(left, 'memory', `own_queries + ${r * m * queryStride + (d * k) / 8}u`, `${queryStride}u`)
+  const queries = asked
+    ? `  let own_queries = ${queriesAt}u + first_line * ${queryStride}u;
+  for (var i = own; i < ${rows * line}u; i += ${lanes}u) { memory[own_queries + i / ${line}u * ${queryStride}u + i % ${line}u] = row_vector_q(q_base + min(first_of_subgroup + i / ${line}u, seq_q - 1u), i % ${line}u); }`
+    : each(queryChunks, ({ at, wide }) => `  for (var i = own; i < ${rows * wide}u; i += ${lanes}u) { memory[region + i / ${wide}u * ${scoreStride}u + i % ${wide}u] = row_vector_q(q_base + min(first_of_subgroup + i / ${wide}u, seq_q - 1u), i % ${wide}u + ${at}u); }
+  workgroupBarrier();
+${each(rowBlocks, (r) => each(depthBlocks.filter((d) => (d * k) / 8 >= at && (d * k) / 8 < at + wide), (d) => `  let query_${r}_${d} = ${loadMatrix(left, 'memory', `region + ${r * m * scoreStride + (d * k) / 8 - at}u`, `${scoreStride}u`)};`))}
+  workgroupBarrier();`)
   const eachSum = (of: readonly number[], text: (r: number, c: number) => string) => each(rowBlocks, (r) => each(of, (c) => text(r, c)))
   const sumAt = (r: number, c: number, at: number) => `region + ${r * m * scoreStride + (c * n - at) / 4}u`
   const stored = (one: { at: number; columns: number }) => eachSum(inChunk(one), (r, c) => `    ${storeMatrix('memory', sumAt(r, c, one.at), `sum_${r}_${c}`, `${scoreStride}u`)}`)
@@ -108,10 +116,7 @@ ${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${l
   let start = ${split ? 'part * dim(7u)' : '0u'};
   let seen = ${split ? 'min(all_seen, (part + 1u) * dim(7u))' : 'all_seen'};
 ${bring('k', 'start')}
-${each(queryChunks, ({ at, wide }) => `  for (var i = own; i < ${rows * wide}u; i += ${lanes}u) { memory[region + i / ${wide}u * ${scoreStride}u + i % ${wide}u] = row_vector_q(q_base + min(first_of_subgroup + i / ${wide}u, seq_q - 1u), i % ${wide}u + ${at}u); }
-  workgroupBarrier();
-${each(rowBlocks, (r) => each(depthBlocks.filter((d) => (d * k) / 8 >= at && (d * k) / 8 < at + wide), (d) => `  let query_${r}_${d} = ${loadMatrix(left, 'memory', `region + ${r * m * scoreStride + (d * k) / 8 - at}u`, `${scoreStride}u`)};`))}
-  workgroupBarrier();`)}
+${queries}
 ${put(0)}
   var top = -1e20;
   var total = 0.0;
@@ -121,7 +126,7 @@ ${eachSum(columnBlocks, (r, c) => `  var sum_${r}_${c} = ${sums}();`)}
     // The values are on their way while scores are found, and the next keys while values are added up.
 ${bring('v', 'first_key')}
     ${whenSeen(`${each(rowBlocks, (r) => each(keyBlocks, (c) => `      var score_${r}_${c} = ${sums}();`))}
-${each(depthBlocks, (d) => each(keyBlocks, (c) => `      { let key = ${loadMatrix(right, 'memory', `${c * n * stride + (d * k) / 8}u`, `${stride}u`, true)}; ${each(rowBlocks, (r) => `score_${r}_${c} = ${multiplied(`query_${r}_${d}`, 'key', `score_${r}_${c}`)};`, ' ')} }`))}
+${each(depthBlocks, (d) => `${asked ? `${each(rowBlocks, (r) => `      let query_${r}_${d} = ${query(r, d)};`)}\n` : ''}${each(keyBlocks, (c) => `      { let key = ${loadMatrix(right, 'memory', `${c * n * stride + (d * k) / 8}u`, `${stride}u`, true)}; ${each(rowBlocks, (r) => `score_${r}_${c} = ${multiplied(`query_${r}_${d}`, 'key', `score_${r}_${c}`)};`, ' ')} }`)}`)}
 ${each(rowBlocks, (r) => each(keyBlocks, (c) => `      ${storeMatrix('memory', `region + ${r * m * scoreStride + (c * n) / 4}u`, `score_${r}_${c}`, `${scoreStride}u`)}`))}`)}
     workgroupBarrier();
 ${put(valuesAt)}
