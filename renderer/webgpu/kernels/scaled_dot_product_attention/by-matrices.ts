@@ -20,6 +20,8 @@ export interface MatrixTiles {
   subgroups: number
   rows: number
   keys: number
+  /** Subgroups that share queries: each has the scores of some of the keys and the sums of some columns; 1 where absent. */
+  spread?: number
   /** Whether queries are loaded from workgroup memory for each tile of keys rather than kept in registers. */
   asked?: boolean
 }
@@ -51,15 +53,15 @@ const SHORT_HEADS: readonly MatrixTiles[] = [
   { subgroups: 4, rows: 32, keys: 32 },
   { subgroups: 8, rows: 16, keys: 32 },
   { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 2, rows: 32, keys: 32 },
+  { subgroups: 4, rows: 32, keys: 64, spread: 2 },
   { subgroups: 8, rows: 32, keys: 32 },
   { subgroups: 2, rows: 32, keys: 64 },
 ]
-const HEADS: readonly MatrixTiles[] = [...SHORT_HEADS.slice(0, 4), { subgroups: 2, rows: 32, keys: 32, asked: true }, { subgroups: 2, rows: 32, keys: 32 }, { subgroups: 2, rows: 32, keys: 64 }]
+const HEADS: readonly MatrixTiles[] = [...SHORT_HEADS.slice(0, 4), { subgroups: 2, rows: 32, keys: 32, asked: true }, { subgroups: 4, rows: 32, keys: 64, spread: 2 }, { subgroups: 8, rows: 32, keys: 32, spread: 2 }]
 const LONG_HEADS: readonly MatrixTiles[] = [
   { subgroups: 4, rows: 16, keys: 32 },
   { subgroups: 2, rows: 16, keys: 32, asked: true },
-  { subgroups: 8, rows: 16, keys: 32 },
+  { subgroups: 4, rows: 16, keys: 64, spread: 2 },
   { subgroups: 2, rows: 16, keys: 32 },
 ]
 
@@ -75,24 +77,26 @@ export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTile
   const { dtype, batch, heads, seqQ, headDim } = of
   const matrices = matricesOf(device, 'f16', { m: SIDE, n: SIDE, k: SIDE })
   const lanes = device.subgroups
+  const { spread = 1 } = tiles
+  const queries = (tiles.rows * tiles.subgroups) / spread
   if (dtype !== 'f16' || !matrices || matrices.result !== 'f32' || lanes === undefined || headDim > MAX_HEAD_DIM) return undefined
   // Threads that share a row have keys of whole products.
-  if (lanes < tiles.rows || tiles.keys % ((lanes / tiles.rows) * SIDE) > 0 || lanes * tiles.subgroups > (device.threads ?? 256)) return undefined
-  const depth = Math.ceil(headDim / SIDE) * SIDE
+  if (lanes < tiles.rows || tiles.keys % ((lanes / tiles.rows) * spread * SIDE) > 0 || lanes * tiles.subgroups > (device.threads ?? 256)) return undefined
+  const depth = Math.ceil(headDim / (SIDE * spread)) * SIDE * spread
   const line = depth / 8
   const score = scoreLine(tiles.keys)
   const scoreStride = score.beside * score.vectors + 1
-  const scores = Math.ceil(tiles.subgroups / score.beside) * tiles.rows * scoreStride
+  const scores = Math.ceil(tiles.subgroups / spread / score.beside) * tiles.rows * scoreStride
   const memory = (apart: boolean) => {
     const stride = Math.max(MIN_STRIDE + 1, (apart ? 2 : 1) * line + 1)
     const queryStride = Math.max(MIN_STRIDE, line) + 1
     const queriesAt = tiles.keys * stride + scores
-    return { apart, stride, scoreStride, scoresAt: tiles.keys * stride, queriesAt, queryStride, vectors: queriesAt + (tiles.asked ? tiles.rows * tiles.subgroups * queryStride : 0) + MIN_STRIDE }
+    return { apart, stride, scoreStride, scoresAt: tiles.keys * stride, queriesAt, queryStride, vectors: queriesAt + (tiles.asked ? queries * queryStride : 0) + MIN_STRIDE }
   }
   const bytes = (vectors: number) => vectors * VECTOR_BYTES + 4 * (tiles.rows * tiles.subgroups + 1)
   const lies = [memory(true), memory(false)].find(({ vectors }) => bytes(vectors) <= (device.workgroupBytes ?? WORKGROUP_BYTES))
   if (!lies) return undefined
-  const ofQueries = Math.ceil(seqQ / (tiles.rows * tiles.subgroups))
+  const ofQueries = Math.ceil(seqQ / queries)
   const ofKeys = Math.ceil(keysSeen(of) / tiles.keys)
   const wanted = Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * ofQueries)), Math.floor((ofKeys * tiles.keys) / MIN_KEYS)))
   const each = Math.ceil(ofKeys / wanted)
