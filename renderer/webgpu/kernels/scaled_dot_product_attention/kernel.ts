@@ -1,5 +1,6 @@
 import { CaseError } from '@core/backend'
 import { dimOf, type Kernel } from '../types'
+import { byMatrices, planMatrices } from './by-matrices'
 import { fewAttention, isFew, keysSeen } from './few'
 import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'
@@ -37,6 +38,8 @@ const kernel: Kernel = {
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
+    const matrices = seqQ >= FEW_QUERIES ? planMatrices(few, shape) : undefined
+    if (matrices) return byMatrices(few, matrices, shape)
     const tiles = batch * heads * tilesOf(seqQ)
     const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)
     // Queries of tiles that would leave a device idle, be cut into parts or stand half empty.
