@@ -66,7 +66,8 @@ describe.each(['many', 'few'] as const)('WGSL of subgroup matrices, %s of them',
       const { steps } = KERNELS.get(op)!.build({ dtype, dims, scalars: [], subgroups: 32, threads: 1024, workgroupBytes, matrices: MATRICES[of] })
       const name = `${op} ${dims.join(' ')}`
       expect(steps[0]!.wgsl, name).toContain('subgroupMatrixMultiplyAccumulate')
-      expect(Number(/var<workgroup> memory: array<vec4<u32>, (\d+)>/.exec(steps[0]!.wgsl)![1]) * 16, name).toBeLessThanOrEqual(workgroupBytes)
+      const [, type, count] = /var<workgroup> memory: array<(vec4<u32>|u32), (\d+)>/.exec(steps[0]!.wgsl)!
+      expect(Number(count) * (type === 'u32' ? 4 : 16), name).toBeLessThanOrEqual(workgroupBytes)
       for (const { wgsl } of steps) expect(await problemIn(wgsl), `${name}\n${wgsl}`).toBeUndefined()
     }
   })

@@ -28,7 +28,7 @@ const START = 128
 /** Workgroups that a device has at a time, those of which parts along k are made, steps that are worth a part, and those that the pass which joins them takes. */
 const AT_ONCE = 132
 const FILLED = 264
-const LEAST_STEPS = 256
+const LEAST_STEPS = 128
 const JOIN = 256
 
 /** How a product is shared by workgroups. */
@@ -41,10 +41,10 @@ export interface MatrixPlan {
   chunk: number
 }
 
-function planOf(tile: MatrixTile, batch: number, m: number, n: number, k: number, mayJoin: boolean): MatrixPlan & { time: number } {
+function planOf(tile: MatrixTile, batch: number, m: number, n: number, k: number): MatrixPlan & { time: number } {
   const [tilesM, tilesN] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)]
   const tiles = batch * tilesM * tilesN
-  const wanted = tiles >= AT_ONCE || !mayJoin ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS)))
+  const wanted = tiles >= AT_ONCE ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS)))
   const chunk = Math.ceil(k / wanted / tile.depth) * tile.depth
   const parts = Math.ceil(k / chunk)
   const stepTime = tile.rows * tile.columns + ELEMENT * (tile.rows + tile.columns)
@@ -52,9 +52,9 @@ function planOf(tile: MatrixTile, batch: number, m: number, n: number, k: number
   return { tile, tilesM, tilesN, parts, chunk, time }
 }
 
-/** The plan of `batch` products [m, n] of k steps that takes the least time, of the tiles that `fits` a device. Parts of k, where they `mayJoin`. Undefined where there is no tile. */
-export function planMatrices(component: SubgroupMatrices['component'], batch: number, m: number, n: number, k: number, mayJoin: boolean, fits: (tile: MatrixTile) => boolean): MatrixPlan | undefined {
+/** The plan of `batch` products [m, n] of k steps that takes the least time, of the tiles that `fits` a device. Undefined where there is no tile. */
+export function planMatrices(component: SubgroupMatrices['component'], batch: number, m: number, n: number, k: number, fits: (tile: MatrixTile) => boolean): MatrixPlan | undefined {
   const tiles = TILES.map((tile) => ({ ...tile, depth: tile.depth * elementsOf(component) })).filter(fits)
-  const [first, ...others] = tiles.map((tile) => planOf(tile, batch, m, n, k, mayJoin))
+  const [first, ...others] = tiles.map((tile) => planOf(tile, batch, m, n, k))
   return first && others.reduce((best, one) => (one.time < best.time ? one : best), first)
 }

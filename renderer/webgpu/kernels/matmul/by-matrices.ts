@@ -1,6 +1,7 @@
 import { step, storage, widthFor } from '../../wgsl/header'
 import { planMatrices, type MatrixTile } from '../../wgsl/matrix-plan'
-import { matricesForTile, matrixProductText, type MatrixOperand } from '../../wgsl/matrix-product'
+import { matricesForTile, matrixProductText } from '../../wgsl/matrix-product'
+import type { MatrixOperand } from '../../wgsl/matrix-tile'
 import { dimOf, type KernelShape, type Program } from '../types'
 import { joinedParts } from './joined'
 
@@ -12,7 +13,7 @@ export function byMatrices(shape: KernelShape): Program | undefined {
   const a: MatrixOperand = { row: transA ? m : k, alongK: !transA }
   const b: MatrixOperand = { row: transB ? k : n, alongK: transB }
   const offered = (tile: MatrixTile) => matricesForTile(tile, 'f16', a, b, shape)
-  const plan = planMatrices('f16', batch, m, n, k, true, (tile) => offered(tile) !== undefined)
+  const plan = planMatrices('f16', batch, m, n, k, (tile) => offered(tile) !== undefined)
   if (!plan) return undefined
   const { tile, tilesM, tilesN, parts, chunk } = plan
   const split = parts > 1
