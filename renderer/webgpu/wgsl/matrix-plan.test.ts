@@ -22,7 +22,7 @@ describe('products by subgroup matrices', () => {
     }
     expect(plan(1, 4096, 4096, 4096)).toEqual({ rows: 128, columns: 128, parts: 1 })
     expect(plan(1, 1024, 1024, 1024)).toEqual({ rows: 64, columns: 64, parts: 1 })
-    expect(plan(1, 64, 64, 65_536).parts).toBeGreaterThan(100)
+    expect(plan(1, 64, 64, 65_536).parts).toBeGreaterThan(30)
     expect(plan(1, 33, 8000, 500).rows).toBeLessThanOrEqual(64)
   })
 
