@@ -1,7 +1,7 @@
-import { entry, header, numbers, storage, widthFor } from '../../wgsl/header'
-import { keptText, vectorReads } from '../../wgsl/matrix-tile'
-import { loadMatrix, MATRIX_DIRECTIVES, matrixTypes, multiplied, storeMatrix } from '../../wgsl/subgroup-matrix'
-import type { MatrixPlan } from './by-matrices'
+import { entry, header, numbers, storage, widthFor } from '../../../wgsl/header'
+import { keptText, vectorReads } from '../../../wgsl/matrix-tile'
+import { loadMatrix, MATRIX_DIRECTIVES, matrixTypes, multiplied, storeMatrix } from '../../../wgsl/subgroup-matrix'
+import type { MatrixPlan } from './plan'
 
 /** Powers of two by which a score may pass the largest one in use before sums are scaled: weights stay far below the largest f16. */
 const HEADROOM = 8
@@ -31,9 +31,9 @@ export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): 
   const width = widthFor(headDim)
   const outType = split ? 'f32' : storage('f16', width)
   const isWhole = headDim === depth
-  const rowVector = (name: string) => `fn row_vector_${name}(row: u32, column: u32) -> vec4<u32> {
-  let vector = vector_of_${name}(row * ${headDim}u + 8u * column);
-  return ${isWhole ? 'vector' : `kept(vector, ${headDim}u - min(8u * column, ${headDim}u))`};
+  // A vector of a row from an element on that is its vector `column`: 0 beyond the end of the row.
+  const rowVector = (name: string) => `fn row_vector_${name}(at: u32, column: u32) -> vec4<u32> {
+  return ${isWhole ? `vector_of_${name}(at)` : `kept(vector_of_${name}(at), ${headDim}u - min(8u * column, ${headDim}u))`};
 }
 `
   // Vectors of a tile of keys or values that a thread brings.
@@ -42,7 +42,14 @@ export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): 
   const lineOf = (t: number) => (isEven ? `bring_line + ${(t * threads) / line}u` : `(lane + ${t * threads}u) / ${line}u`)
   const columnOf = (t: number) => (isEven ? 'bring_column' : `(lane + ${t * threads}u) % ${line}u`)
   const guarded = (t: number, text: string) => ((t + 1) * threads <= keys * line ? text : `if (lane + ${t * threads}u < ${keys * line}u) { ${text} }`)
-  const bring = (name: string, first: string) => each(bringing, (t) => guarded(t, `let key = ${first} + ${lineOf(t)}; next_${t} = select(vec4<u32>(0u), row_vector_${name}(k_base + min(key, seq_k - 1u), ${columnOf(t)}), key < seq_k);`).replace(/^let (.*)$/, '{ let $1 }'))
+  // Of whole tiles no row is checked; offsets differ by constants where threads have the same column of several rows.
+  const bringAt = (t: number) => (isEven ? `source + ${((t * threads) / line) * headDim}u` : `source + bring_at_${t}`)
+  const bring = (name: string, first: string) => `    if (${first} + ${keys}u <= seq_k) {
+      let source = ${isEven ? 'bring_at' : `k_base * ${headDim}u`} + (${first}) * ${headDim}u;
+${each(bringing, (t) => guarded(t, `      next_${t} = row_vector_${name}(${bringAt(t)}, ${columnOf(t)});`))}
+    } else {
+${each(bringing, (t) => guarded(t, `{ let key = ${first} + ${lineOf(t)}; next_${t} = select(vec4<u32>(0u), row_vector_${name}((k_base + min(key, seq_k - 1u)) * ${headDim}u + 8u * (${columnOf(t)}), ${columnOf(t)}), key < seq_k); }`))}
+    }`
   const put = (at: number) => each(bringing, (t) => guarded(t, `memory[(${lineOf(t)}) * ${stride}u + ${columnOf(t)} + ${at}u] = next_${t};`))
   // Queries come through the memory of scores, as many columns at a time as its lines have.
   const chunk = keys / 4
@@ -54,8 +61,8 @@ export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): 
   const query = (r: number, d: number) => loadMatrix(left, 'memory', `own_queries + ${r * m * queryStride + (d * k) / 8}u`, `${queryStride}u`)
   const queries = asked
     ? `  let own_queries = ${queriesAt}u + first_line * ${queryStride}u;
-  for (var i = own${ofMember(lanes)}; i < ${rows * line}u; i += ${lanes * spread}u) { memory[own_queries + i / ${line}u * ${queryStride}u + i % ${line}u] = row_vector_q(q_base + min(first_of_subgroup + i / ${line}u, seq_q - 1u), i % ${line}u); }`
-    : each(queryChunks, ({ at, wide }) => `  for (var i = own${ofMember(lanes)}; i < ${rows * wide}u; i += ${lanes * spread}u) { memory[region + i / ${wide}u * ${scoreStride}u + i % ${wide}u] = row_vector_q(q_base + min(first_of_subgroup + i / ${wide}u, seq_q - 1u), i % ${wide}u + ${at}u); }
+  for (var i = own${ofMember(lanes)}; i < ${rows * line}u; i += ${lanes * spread}u) { memory[own_queries + i / ${line}u * ${queryStride}u + i % ${line}u] = row_vector_q((q_base + min(first_of_subgroup + i / ${line}u, seq_q - 1u)) * ${headDim}u + i % ${line}u * 8u, i % ${line}u); }`
+    : each(queryChunks, ({ at, wide }) => `  for (var i = own${ofMember(lanes)}; i < ${rows * wide}u; i += ${lanes * spread}u) { memory[region + i / ${wide}u * ${scoreStride}u + i % ${wide}u] = row_vector_q((q_base + min(first_of_subgroup + i / ${wide}u, seq_q - 1u)) * ${headDim}u + (i % ${wide}u + ${at}u) * 8u, i % ${wide}u + ${at}u); }
   workgroupBarrier();
 ${each(rowBlocks, (r) => each(depthBlocks.filter((d) => (d * k) / 8 >= at && (d * k) / 8 < at + wide), (d) => `  let query_${r}_${d} = ${loadMatrix(left, 'memory', `region + ${r * m * scoreStride + (d * k) / 8 - at}u`, `${scoreStride}u`)};`))}
   workgroupBarrier();`)
@@ -167,7 +174,7 @@ ${causal ? `  let last_query = first_of_subgroup + ${rows - 1}u;\n` : ''}  let r
   let q_base = head * seq_q;
   let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   let factor = scalar(0u) * ${Math.LOG2E};
-${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${line}u;\n` : ''}${each(bringing, (t) => `  var next_${t} = vec4<u32>(0u);`)}
+${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${line}u;\n  let bring_at = (k_base + bring_line) * ${headDim}u + 8u * bring_column;\n` : each(bringing, (t) => `  let bring_at_${t} = (${lineOf(t)}) * ${headDim}u + 8u * (${columnOf(t)});\n`, '')}${each(bringing, (t) => `  var next_${t} = vec4<u32>(0u);`)}
   let all_seen = ${causal ? `min(seq_k, first_query + ${queriesOfTile}u)` : 'seq_k'};
   let start = ${split ? 'part * dim(7u)' : '0u'};
   let seen = ${split ? 'min(all_seen, (part + 1u) * dim(7u))' : 'all_seen'};

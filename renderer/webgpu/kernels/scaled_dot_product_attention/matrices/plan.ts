@@ -1,9 +1,9 @@
-import { numbers, step, WORKGROUP_BYTES } from '../../wgsl/header'
-import { VECTOR_BYTES } from '../../wgsl/matrix-tile'
-import { matricesOf } from '../../wgsl/subgroup-matrix'
-import type { DeviceLimits, Program, SubgroupMatrices } from '../types'
-import { joinStep, keysSeen, type FewAttention } from './few'
-import { matrixText } from './matrix-text'
+import { numbers, step, WORKGROUP_BYTES } from '../../../wgsl/header'
+import { VECTOR_BYTES } from '../../../wgsl/matrix-tile'
+import { matricesOf } from '../../../wgsl/subgroup-matrix'
+import type { DeviceLimits, Program, SubgroupMatrices } from '../../types'
+import { joinStep, keysSeen, type FewAttention } from '../few'
+import { matrixText } from './text'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
@@ -22,6 +22,8 @@ export interface MatrixTiles {
   keys: number
   /** Subgroups that share queries: each has the scores of some of the keys and the sums of some columns; 1 where absent. */
   spread?: number
+  /** Columns of a product; 16 where absent. */
+  n?: number
   /** Whether queries are loaded from workgroup memory for each tile of keys rather than kept in registers. */
   asked?: boolean
 }
@@ -48,21 +50,30 @@ export interface MatrixPlan extends MatrixTiles {
 /** Vectors of a line of scores, and subgroups whose scores lie beside each other in it. */
 export const scoreLine = (keys: number): { vectors: number; beside: number } => ({ vectors: keys / 4, beside: Math.max(1, MIN_STRIDE / (keys / 4)) })
 
+const n = 8
 const SHORT_HEADS: readonly MatrixTiles[] = [
-  { subgroups: 4, rows: 16, keys: 64 },
-  { subgroups: 4, rows: 32, keys: 32 },
-  { subgroups: 8, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 32, keys: 64, spread: 2 },
   { subgroups: 8, rows: 32, keys: 32 },
-  { subgroups: 2, rows: 32, keys: 64 },
+  { subgroups: 8, rows: 32, keys: 32, n },
+  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 16, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 4, rows: 16, keys: 32, n },
 ]
-const HEADS: readonly MatrixTiles[] = [...SHORT_HEADS.slice(0, 4), { subgroups: 2, rows: 32, keys: 32, asked: true }, { subgroups: 4, rows: 32, keys: 64, spread: 2 }, { subgroups: 8, rows: 32, keys: 32, spread: 2 }]
+const HEADS: readonly MatrixTiles[] = [
+  { subgroups: 8, rows: 32, keys: 32, spread: 2 },
+  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 4, rows: 16, keys: 32, n },
+  { subgroups: 4, rows: 32, keys: 64, spread: 2, n },
+]
 const LONG_HEADS: readonly MatrixTiles[] = [
   { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 2, rows: 16, keys: 32, asked: true },
-  { subgroups: 4, rows: 16, keys: 64, spread: 2 },
-  { subgroups: 2, rows: 16, keys: 32 },
+  { subgroups: 4, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32 },
 ]
 
 /** Undefined where the device has no such products or too little memory. */
@@ -75,7 +86,7 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
 
 export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTiles): MatrixPlan | undefined {
   const { dtype, batch, heads, seqQ, headDim } = of
-  const matrices = matricesOf(device, 'f16', { m: SIDE, n: SIDE, k: SIDE })
+  const matrices = matricesOf(device, 'f16', { m: SIDE, n: tiles.n ?? SIDE, k: SIDE })
   const lanes = device.subgroups
   const { spread = 1 } = tiles
   const queries = (tiles.rows * tiles.subgroups) / spread
