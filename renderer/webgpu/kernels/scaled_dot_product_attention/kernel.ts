@@ -1,6 +1,6 @@
 import { CaseError } from '@core/backend'
 import { dimOf, type Kernel } from '../types'
-import { byMatrices, planMatrices } from './by-matrices'
+import { byMatrices, planMatrices } from './matrices/plan'
 import { fewAttention, isFew, keysSeen } from './few'
 import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'

@@ -1,16 +1,14 @@
-import { numbers, step, WORKGROUP_BYTES } from '../../wgsl/header'
-import { VECTOR_BYTES } from '../../wgsl/matrix-tile'
-import { matricesOf } from '../../wgsl/subgroup-matrix'
-import type { DeviceLimits, Program, SubgroupMatrices } from '../types'
-import { joinStep, keysSeen, type FewAttention } from './few'
-import { matrixText } from './matrix-text'
+import { numbers, step, WORKGROUP_BYTES } from '../../../wgsl/header'
+import { VECTOR_BYTES } from '../../../wgsl/matrix-tile'
+import { matricesOf } from '../../../wgsl/subgroup-matrix'
+import type { DeviceLimits, Program, SubgroupMatrices } from '../../types'
+import { joinStep, keysSeen, type FewAttention } from '../few'
+import { matrixText } from './text'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
 /** Sides of the products that tiles are made of. */
 const SIDE = 16
-/** Vectors that Tint takes a line to have at least. */
-const MIN_STRIDE = 16
 /** Workgroups that fill a device, and keys that are worth a workgroup of their own and the pass that joins it. */
 const FILLED = 264
 const MIN_KEYS = 128
@@ -21,48 +19,46 @@ export interface MatrixTiles {
   rows: number
   keys: number
   /** Subgroups that share queries: each has the scores of some of the keys and the sums of some columns; 1 where absent. */
-  spread?: number
-  /** Whether queries are loaded from workgroup memory for each tile of keys rather than kept in registers. */
-  asked?: boolean
+  spread?: 1 | 2
+  /** Columns of a product; 16 where absent. */
+  n?: number
 }
 
-/** Lines of the tile of keys; of values the same, beside the keys (`apart`) or in their place. */
-export interface MatrixPlan extends MatrixTiles {
+/** `apart`: whether values have memory of their own, rather than that of the keys. `depth`: elements of a head with those that fill its last product. */
+export interface MatrixPlan extends Required<Omit<MatrixTiles, 'n'>> {
   matrices: SubgroupMatrices
   lanes: number
-  /** Elements of a head with those that fill its last product. */
   depth: number
   apart: boolean
-  /** Vectors from one line of keys to the next, from one line of scores to the next, the first of the scores, and all of them. */
-  stride: number
-  scoreStride: number
-  scoresAt: number
-  queriesAt: number
-  queryStride: number
-  vectors: number
   tiles: number
   parts: number
   perPart: number
 }
 
-/** Vectors of a line of scores, and subgroups whose scores lie beside each other in it. */
-export const scoreLine = (keys: number): { vectors: number; beside: number } => ({ vectors: keys / 4, beside: Math.max(1, MIN_STRIDE / (keys / 4)) })
-
+const n = 8
 const SHORT_HEADS: readonly MatrixTiles[] = [
-  { subgroups: 4, rows: 16, keys: 64 },
-  { subgroups: 4, rows: 32, keys: 32 },
-  { subgroups: 8, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 32, keys: 64, spread: 2 },
   { subgroups: 8, rows: 32, keys: 32 },
-  { subgroups: 2, rows: 32, keys: 64 },
+  { subgroups: 8, rows: 32, keys: 32, n },
+  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 16, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 4, rows: 16, keys: 32, n },
 ]
-const HEADS: readonly MatrixTiles[] = [...SHORT_HEADS.slice(0, 4), { subgroups: 2, rows: 32, keys: 32, asked: true }, { subgroups: 4, rows: 32, keys: 64, spread: 2 }, { subgroups: 8, rows: 32, keys: 32, spread: 2 }]
+const HEADS: readonly MatrixTiles[] = [
+  { subgroups: 8, rows: 32, keys: 32, spread: 2 },
+  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 16, keys: 32, n },
+  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
+  { subgroups: 4, rows: 16, keys: 32, n },
+  { subgroups: 4, rows: 32, keys: 64, spread: 2, n },
+]
 const LONG_HEADS: readonly MatrixTiles[] = [
   { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 2, rows: 16, keys: 32, asked: true },
-  { subgroups: 4, rows: 16, keys: 64, spread: 2 },
-  { subgroups: 2, rows: 16, keys: 32 },
+  { subgroups: 4, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32, n },
+  { subgroups: 8, rows: 16, keys: 32 },
 ]
 
 /** Undefined where the device has no such products or too little memory. */
@@ -75,7 +71,7 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
 
 export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTiles): MatrixPlan | undefined {
   const { dtype, batch, heads, seqQ, headDim } = of
-  const matrices = matricesOf(device, 'f16', { m: SIDE, n: SIDE, k: SIDE })
+  const matrices = matricesOf(device, 'f16', { m: SIDE, n: tiles.n ?? SIDE, k: SIDE })
   const lanes = device.subgroups
   const { spread = 1 } = tiles
   const queries = (tiles.rows * tiles.subgroups) / spread
@@ -83,24 +79,16 @@ export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTile
   // Threads that share a row have keys of whole products.
   if (lanes < tiles.rows || tiles.keys % ((lanes / tiles.rows) * spread * SIDE) > 0 || lanes * tiles.subgroups > (device.threads ?? 256)) return undefined
   const depth = Math.ceil(headDim / (SIDE * spread)) * SIDE * spread
-  const line = depth / 8
-  const score = scoreLine(tiles.keys)
-  const scoreStride = score.beside * score.vectors + 1
-  const scores = Math.ceil(tiles.subgroups / spread / score.beside) * tiles.rows * scoreStride
-  const memory = (apart: boolean) => {
-    const stride = Math.max(MIN_STRIDE + 1, (apart ? 2 : 1) * line + 1)
-    const queryStride = Math.max(MIN_STRIDE, line) + 1
-    const queriesAt = tiles.keys * stride + scores
-    return { apart, stride, scoreStride, scoresAt: tiles.keys * stride, queriesAt, queryStride, vectors: queriesAt + (tiles.asked ? queries * queryStride : 0) + MIN_STRIDE }
-  }
-  const bytes = (vectors: number) => vectors * VECTOR_BYTES + 4 * (tiles.rows * tiles.subgroups + 1)
-  const lies = [memory(true), memory(false)].find(({ vectors }) => bytes(vectors) <= (device.workgroupBytes ?? WORKGROUP_BYTES))
-  if (!lies) return undefined
+  const tile = tiles.keys * (depth / 8 + spread)
+  const scores = queries * (tiles.keys / 4 + 1)
+  const bytes = (copies: number) => VECTOR_BYTES * (copies * tile + scores) + 4 * (tiles.rows * tiles.subgroups + 1)
+  const memory = device.workgroupBytes ?? WORKGROUP_BYTES
+  if (bytes(1) > memory) return undefined
   const ofQueries = Math.ceil(seqQ / queries)
   const ofKeys = Math.ceil(keysSeen(of) / tiles.keys)
   const wanted = Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * ofQueries)), Math.floor((ofKeys * tiles.keys) / MIN_KEYS)))
   const each = Math.ceil(ofKeys / wanted)
-  return { ...tiles, ...lies, matrices, lanes, depth, tiles: ofQueries, parts: Math.ceil(ofKeys / each), perPart: each * tiles.keys }
+  return { ...tiles, spread, apart: bytes(2) <= memory, matrices, lanes, depth, tiles: ofQueries, parts: Math.ceil(ofKeys / each), perPart: each * tiles.keys }
 }
 
 /** Attention of many queries by matrices of subgroups. */
