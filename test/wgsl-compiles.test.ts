@@ -21,7 +21,7 @@ const half = OPS.filter(({ id, family }) => family !== 'composite' && KERNELS.ge
 /** Sides of products and heads that matrices multiply: whole vectors and words, and odd ones. */
 const SIDES = [64, 100, 129, 250, 1023, 4096]
 const products = SIDES.flatMap((m, i) => [0, 1].flatMap((transA) => [0, 1].map((transB) => ({ op: 'matmul', dtype: 'f16' as const, dims: [1 + i, m, SIDES.at(-1 - i)!, SIDES[(i + 2) % 6]!, transA, transB] }))))
-const scaled = SIDES.map((m, i) => ({ op: 'scaled_matmul', dtype: 'i8' as const, dims: [m, SIDES.at(-1 - i)!, SIDES[(i + 2) % 6]!] }))
+const scaled = SIDES.map((m, i) => ({ op: 'scaled_matmul', dtype: 'i8' as const, dims: [m, SIDES.at(-1 - i)!, Math.max(130, SIDES[(i + 2) % 6]!)] }))
 
 // Dawn's device does not outlive the object that it came from.
 let dawn: { gpu: GPU; device: GPUDevice }

@@ -12,7 +12,7 @@ export interface MatrixTile {
 
 /** Tiles of workgroups, their depth in vectors. Subgroups of a tile share operands in workgroup memory. */
 const TILES: readonly MatrixTile[] = [
-  { rows: 128, columns: 128, depth: 8, high: 64, wide: 32 },
+  { rows: 128, columns: 128, depth: 8, high: 32, wide: 64 },
   { rows: 128, columns: 64, depth: 8, high: 32, wide: 32 },
   { rows: 64, columns: 128, depth: 8, high: 32, wide: 32 },
   { rows: 64, columns: 64, depth: 8, high: 32, wide: 32 },

@@ -8,16 +8,20 @@ import { longProduct } from './long'
 import { thinProduct } from './thin'
 import { blocksOf, chunkOf, partsOfProduct, threadsOf, tilesFor, type Tile } from './tiles'
 
-/** Rows, columns and steps of k from which on matrices of subgroups stand well filled. */
-const FULL_MATRICES = 32
+/** Rows and columns from which on matrices of subgroups stand well filled, those from which on many multiply-adds are worth it, and steps of k. */
+const FULL_MATRICES = { sides: 64, some: 32, flops: 2 ** 26, steps: 32 }
+
+function fillsMatrices(batch: number, m: number, n: number, k: number): boolean {
+  const side = Math.min(m, n)
+  return k >= FULL_MATRICES.steps && (side >= FULL_MATRICES.sides || (side >= FULL_MATRICES.some && batch * m * n * k >= FULL_MATRICES.flops))
+}
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
-    const many = Math.min(m, n) >= FULL_MATRICES && k >= FULL_MATRICES
-    const thin = (many ? byMatrices(shape) : undefined) ?? outerProduct(shape) ?? acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
+    const thin = (fillsMatrices(batch, m, n, k) ? byMatrices(shape) : undefined) ?? outerProduct(shape) ?? acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n, k)
     const chunk = chunkOf(k, partsOfProduct(batch * tilesM * tilesN, k))

@@ -3,6 +3,9 @@ import { planMatrices, type MatrixTile } from '../../wgsl/matrix-plan'
 import { matricesForTile, matrixProductText } from '../../wgsl/matrix-product'
 import { dimOf, type KernelShape, type Program } from '../types'
 
+/** Steps of k below which packed products are faster: a tile takes as many at once. */
+const FEWEST_STEPS = 128
+
 /** The bindings behind the operands, or behind the parts. */
 const outputs = (paired: boolean) => [{ name: 'scale_a', type: 'f32' }, { name: 'scale_b', type: 'f32' }, { name: 'out', type: paired ? 'u32' : 'atomic<u32>', write: true }]
 
@@ -25,6 +28,7 @@ ${put}${entry(`  let m = dim(0u);
 /** A product of i8 by subgroup matrices, whose sums `put` scales and writes; undefined where the device has none for it. `paired` as in kernel.ts. */
 export function byMatrices(shape: KernelShape, put: string, paired: boolean): Program | undefined {
   const [m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
+  if (k < FEWEST_STEPS) return undefined
   const operand = { row: k, alongK: true }
   const offered = (tile: MatrixTile) => matricesForTile(tile, 'i8', operand, operand, shape)
   const plan = planMatrices('i8', 1, m, n, k, (tile) => offered(tile) !== undefined)
