@@ -35,17 +35,22 @@ inline int attention_few_warps(int sm_count, const AttentionSizes& s, int vector
   return rows <= sm_count && seen > 32 * attention_few_together(vectors) ? 16 : 4;
 }
 
-// Warps for a query all of whose keys arrive at once (attention_small.cu), where queries are few and see as many; 0: others take them. Several warps share keys where a key takes one vector of a thread, or four of 16 bits (H200:
-// f16 4x8 heads, 30 keys, 128 7.1 to 7.4 us by four warps; f32 2x4, 30, 128 7.6 and 7.6).
-inline int attention_small_warps(int sm_count, const AttentionSizes& s, int element_bytes, int vectors) {
+// Warps for a query all of whose keys arrive at once (attention_small.cu), and keys of each group of eight threads; no warps: others take the case. Several warps share keys where a key takes one vector of a thread, or four
+// of 16 bits (H200: f16 4x8 heads, 30 keys, 128 7.1 to 7.4 us by four warps; f32 2x4, 30, 128 7.6 and 7.6).
+struct AttentionSmallShape {
+  int warps = 0, together = 0;
+};
+inline AttentionSmallShape attention_small_shape(int sm_count, const AttentionSizes& s, int element_bytes, int vectors) {
   constexpr long long most_warps = 16;  // of a multiprocessor
-  if (s.tokens_first || (s.causal && s.period != 1)) return 0;
+  if (s.tokens_first || (s.causal && s.period != 1)) return {};
   const long long rows = s.batch_heads * s.queries, seen = attention_keys_seen(s);
-  for (const int warps : {1, 4, 16}) {
-    if (warps > 1 && (element_bytes == 4 || vectors == 2)) return 0;
-    if (seen <= warps * 4ll * attention_few_together(vectors)) return rows * warps <= sm_count * most_warps ? warps : 0;
+  const int together = attention_few_together(vectors);
+  for (const AttentionSmallShape& shape : {AttentionSmallShape{1, together}, {4, together}, {1, together * 2}, {16, together}}) {
+    // Twice as many vectors of f32 above a head dim of 128 are more than a thread has registers for (H200: 6 keys, 256 7.3 to 11.7 us).
+    if (seen > shape.warps * 4ll * shape.together || rows * shape.warps > sm_count * most_warps || (shape.together > together && vectors == 8)) continue;
+    if (shape.warps == 1 || (element_bytes == 2 && vectors != 2)) return shape;
   }
-  return 0;
+  return {};
 }
 
 // Bytes of shared memory that the kernels have of their own, at most, and that they are launched with: of the sums of all warps that share keys, or of each thread that joins shares.
@@ -93,6 +98,16 @@ inline AttentionWarps attention_warps(int sm_count, long long shared_bytes, cons
     }
   }
   return best;
+}
+
+// Blocks whose warps share keys and that go on from one set of queries to the next (attention_warp.cu), where there are more sets than run at a time; 0: each set has a block. `sizes` have the splits of `chosen`.
+inline long long attention_warp_staying(int sm_count, const AttentionSizes& sizes, int element_bytes, const AttentionWarps& chosen) {
+  constexpr int dim = 128;
+  if (element_bytes != 2 || attention_warp_dim(sm_count, sizes, element_bytes) != dim || chosen.sharing == 1 || chosen.splits > 1) return 0;
+  // With `causal` sets of a head see more and fewer keys.
+  if (sizes.causal && sizes.queries > attention_warp_queries) return 0;
+  const long long slots = sm_count * (attention_warp_resident(element_bytes, dim) / 2 * 8ll / chosen.sharing), sets = sizes.batch_heads * ((sizes.queries + attention_warp_queries - 1) / attention_warp_queries);
+  return sets > slots ? slots : 0;
 }
 
 // Many heads with few queries and keys: heads of a warp (attention_packed.cu), so that their queries fill its tile and their keys two; 1: others take them.

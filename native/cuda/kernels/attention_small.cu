@@ -1,6 +1,6 @@
-// Attention of few queries whose keys all arrive at once: W warps for a query, eight threads for a key, in a straight line without loops or 64-bit divisions, which are what a cold call of so
+// Attention of few queries whose keys all arrive at once: W warps for a query, eight threads for a key, U keys of such a group, in a straight line without loops or 64-bit divisions, which are what a cold call of so
 // little waits for. All queries see the same number of keys. In f32.
-//   attention_small_<t>_<C>_<W>   C vectors of 16 bytes of a key for each of its eight threads
+//   attention_small_<t>_<C>_<U>_<W>   C vectors of 16 bytes of a key for each of its eight threads
 #include "attention_small.h"
 #include "common/arithmetic.cuh"
 #include "common/attention_weighted.cuh"
@@ -8,9 +8,9 @@
 
 namespace {
 
-template <int C, int W, class T>
+template <int C, int U, int W, class T>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSmall& a) {
-  constexpr int L = LANES<T>, U = attention_few_together(C), SHARERS = 8, GROUPS = W * 32 / SHARERS;
+  constexpr int L = LANES<T>, SHARERS = 8, GROUPS = W * 32 / SHARERS;
   const int row = blockIdx.x, thread = threadIdx.x, sharer = thread % SHARERS, group = thread / SHARERS, lane = thread % 32, warp = thread / 32;
   const long long source = divided(divided(row, a.by_queries), a.by_group) * a.of_head;
   uint4 own[C], keys[U][C], values[U][C];
@@ -106,11 +106,11 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 }  // namespace
 
-#define SMALL(T, C, W) \
-  extern "C" __global__ void __launch_bounds__(W * 32) attention_small_##T##_##C##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSmall a) { attend<C, W>(q, k, v, out, a); }
-// attention_small_warps chooses.
-SMALL(f32, 2, 1) SMALL(f32, 4, 1) SMALL(f32, 8, 1)
+#define SMALL(T, C, U, W) \
+  extern "C" __global__ void __launch_bounds__(W * 32) attention_small_##T##_##C##_##U##_##W(const T* q, const T* k, const T* v, T* out, const AttentionSmall a) { attend<C, U, W>(q, k, v, out, a); }
+// attention_small_shape chooses: U is attention_few_together(C), or twice as many where these are up to four vectors.
+SMALL(f32, 2, 2, 1) SMALL(f32, 2, 4, 1) SMALL(f32, 4, 1, 1) SMALL(f32, 4, 2, 1) SMALL(f32, 8, 1, 1)
 #define HALVES(T) \
-  SMALL(T, 1, 1) SMALL(T, 1, 4) SMALL(T, 1, 16) SMALL(T, 2, 1) SMALL(T, 4, 1) SMALL(T, 4, 4) SMALL(T, 4, 16)
+  SMALL(T, 1, 4, 1) SMALL(T, 1, 8, 1) SMALL(T, 1, 4, 4) SMALL(T, 1, 4, 16) SMALL(T, 2, 2, 1) SMALL(T, 2, 4, 1) SMALL(T, 4, 1, 1) SMALL(T, 4, 2, 1) SMALL(T, 4, 1, 4) SMALL(T, 4, 1, 16)
 HALVES(f16)
 HALVES(bf16)

@@ -60,12 +60,12 @@ void plan_few(Planner& p, AttentionSizes sizes, int vectors) {
 }
 
 // Few queries whose keys all arrive at once (attention_small.cu).
-void plan_small(Planner& p, const AttentionSizes& s, int vectors, int warps) {
+void plan_small(Planner& p, const AttentionSizes& s, int vectors, const AttentionSmallShape& shape) {
   constexpr double log2e = 1.4426950408889634;
   const int lanes = 16 / static_cast<int>(dtype_bytes(p.spec.dtype));
   const AttentionSmall a = {s.dim, s.dim / lanes, static_cast<int>(attention_keys_seen(s)), static_cast<float>(log2e / std::sqrt(static_cast<double>(s.dim))), s.keys * s.dim, divide_by(s.queries), divide_by(s.group)};
-  const std::string name = "attention_small_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(warps);
-  p.launch(p.kernel_in("attention_small", name), {s.batch_heads * s.queries}, static_cast<unsigned>(warps) * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), a);
+  const std::string name = "attention_small_" + p.dtype() + "_" + std::to_string(vectors) + "_" + std::to_string(shape.together) + "_" + std::to_string(shape.warps);
+  p.launch(p.kernel_in("attention_small", name), {s.batch_heads * s.queries}, static_cast<unsigned>(shape.warps) * 32, 0, p.input(0), p.input(1), p.input(2), p.output(), a);
 }
 
 // A warp for 16 queries (attention_warp.cu).
@@ -77,8 +77,9 @@ void plan_warp(Planner& p, AttentionSizes sizes) {
   const int64_t tiles = sizes.batch_heads * ceil_div(sizes.queries, attention_warp_queries);
   const CUdeviceptr shares = shares_of(p, sizes), arrivals = sizes.splits > 1 ? p.workspace(tiles * 4) : 0;
   const int64_t blocks = chosen.sharing == 1 ? ceil_div(tiles, attention_warp_tiles(dim)) : tiles * sizes.splits;
+  const long long staying = attention_warp_staying(p.device.sm_count, sizes, element_bytes, chosen);
   const unsigned threads = chosen.sharing == 1 ? attention_warp_tiles(dim) * parts * 32 : static_cast<unsigned>(chosen.sharing) * 32, bytes = attention_warp_bytes(sizes, chosen.sharing);
-  mark(p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing), bytes), {blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
+  mark(p.launch(p.kernel_in("attention_warp", "attention_warp_" + p.dtype() + "_" + std::to_string(dim) + "_" + std::to_string(chosen.sharing) + (staying > 0 ? "_stays" : ""), bytes), {staying > 0 ? int64_t{staying} : blocks}, threads, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes,
                 shares, arrivals), sizes);
 }
 
@@ -193,7 +194,7 @@ void plan_attention(Planner& p, bool tokens_first) {
   if (hopper && p.spec.dtype == Dtype::f32 && attention_takes_f32_wgmma(p.device.sm_count, sizes)) return plan_f32_wgmma(p, sizes);
   if (const int together = attention_together(p.device.sm_count, sizes, bytes_of_element); together > 1) return plan_packed(p, sizes, together);
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0 && attention_takes_few(p.device.sm_count, sizes, bytes_of_element)) {
-    if (const int warps = attention_small_warps(p.device.sm_count, sizes, bytes_of_element, vectors); warps > 0) return plan_small(p, sizes, vectors, warps);
+    if (const AttentionSmallShape shape = attention_small_shape(p.device.sm_count, sizes, bytes_of_element, vectors); shape.warps > 0) return plan_small(p, sizes, vectors, shape);
     return plan_few(p, sizes, vectors);
   }
   if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);

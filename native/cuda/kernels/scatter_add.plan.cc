@@ -70,13 +70,22 @@ void plan_lists(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
+// Indices in bins of 1 << `shift` rows; `values`: with the elements of 16 bits that they lead to.
+void launch_bins(Planner& p, const ScatterShape& s, int64_t count, int shift, int64_t room, CUdeviceptr counts, CUdeviceptr bins, bool values) {
+  const int threads = bin_threads_of(count);
+  const auto shared = static_cast<unsigned>(bin_shared_of(count));
+  const std::string name = std::string("scatter_bin") + (count > few_bins ? "_many" : "") + (values ? "_values" : "");
+  p.launch(p.kernel_in("scatter_range", name, shared), {ceil_div(s.indices, threads * bin_indices)}, static_cast<unsigned>(threads), shared, p.input(1), p.input(2), counts, bins, number(s.rows), static_cast<int>(s.indices), shift,
+           static_cast<int>(room));
+}
+
 // A block for a range of rows.
 void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   const ScatterRange r = scatter_range(p.device.sm_count, p.device.shared_bytes_per_block, s, bins);
   const int64_t ranges = ceil_div(s.rows, r.span);
   const int n = static_cast<int>(s.indices), room = static_cast<int>(r.room);
   const CUdeviceptr counts = bins ? p.workspace(ranges * 4) : absent, of_bins = bins ? p.workspace(ranges * r.room * 8) : absent;
-  if (bins) p.launch(p.kernel_in("scatter_range", "scatter_bin"), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, 0, p.input(1), counts, of_bins, number(s.rows), n, r.shift, room);
+  if (bins) launch_bins(p, s, ranges, r.shift, r.room, counts, of_bins, false);
   const std::string kind = bins ? "bins" : "found", name = scatter_single(s) ? "scatter_" + kind + "_" + p.dtype() + "_single" : row_kernel(p, kind, s);
   const auto shared = static_cast<unsigned>(r.shared);
   Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, scatter_lanes(s),
@@ -90,8 +99,8 @@ void plan_tiles(Planner& p, const ScatterShape& s) {
   const int n = static_cast<int>(s.indices), room_of_bin = static_cast<int>(t.room_of_bin);
   const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * 8);
   const auto shared = static_cast<unsigned>(t.shared);
-  p.launch(p.kernel_in("scatter_range", "scatter_bin"), {ceil_div(s.indices, bin_threads * bin_indices)}, bin_threads, 0, p.input(1), counts, bins, number(s.rows), n, t.shift, room_of_bin);
-  p.launch(p.kernel_in("scatter_tile", "scatter_tiles_" + p.dtype(), shared), {ceil_div(s.rows, t.span)}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows),
+  launch_bins(p, s, t.bins, t.shift, t.room_of_bin, counts, bins, t.values);
+  p.launch(p.kernel_in("scatter_tile", "scatter_tiles_" + p.dtype() + (t.values ? "_values" : ""), shared), {ceil_div(s.rows, t.span)}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows),
            static_cast<int>(s.dim), n, static_cast<int>(t.span), t.tiles, room_of_bin, static_cast<int>(t.room))
       .early(p.device);
 }

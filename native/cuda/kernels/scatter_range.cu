@@ -1,6 +1,6 @@
 // scatter_add (scatter_add.cu) by a block for a range of rows, which has lists of their indices in shared memory:
 //   scatter_found_<t>  few indices: each block looks through all of them
-//   scatter_bin        others: each index goes to the bin of its range, in an order that depends on the race
+//   scatter_bin        others: each index goes to the bin of its range, in an order that depends on the race; scatter_bin_many where bins are more than 1024, _values with the elements of 16 bits of rows of one
 //   scatter_bins_<t>   each block reads its bin
 // _16, _8: rows are whole vectors of so many bytes; _single: rows of one element. A row with more than `most_listed` indices is left to its whole block, which looks through all indices
 // in their order. A range with more indices than its block has room for is taken in parts.
@@ -172,19 +172,21 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
   }
 }
 
-}  // namespace
-
 // counts: one for each bin, zero before and after; bins [.., room]. A block puts its indices in the order of bins first, so that those of a bin are written together.
-extern "C" __global__ void __launch_bounds__(bin_threads) scatter_bin(const int* index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
-  constexpr int EACH = most_bins / bin_threads;
-  __shared__ unsigned own[most_bins], base[most_bins], sums[32];
-  __shared__ uint2 sorted[bin_threads * bin_indices];
+// VALUES: elements of 16 bits, each for an index, which go to the bins with these, in the upper half of the row.
+template <int BINS, bool VALUES>
+__device__ __forceinline__ void fill_bins(const int* __restrict__ index, const unsigned short* __restrict__ values, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
+  constexpr int THREADS = bin_threads_of(BINS), EACH = BINS / THREADS;
+  extern __shared__ uint4 memory[];
+  __shared__ unsigned sums[32];
+  unsigned *const own = reinterpret_cast<unsigned*>(memory), *const base = own + BINS;
+  uint2* const sorted = reinterpret_cast<uint2*>(base + BINS);
   next_may_start();
   const int t = threadIdx.x;
 #pragma unroll
   for (int k = 0; k < EACH; k++) own[t * EACH + k] = 0;
   int row[bin_indices];
-  const auto place = [&](int j) { return ((blockIdx.x * (bin_indices / 4) + j / 4) * bin_threads + t) * 4 + j % 4; };
+  const auto place = [&](int j) { return ((blockIdx.x * (bin_indices / 4) + j / 4) * THREADS + t) * 4 + j % 4; };
 #pragma unroll
   for (int j = 0; j < bin_indices; j += 4) {
     const unsigned i = place(j);
@@ -222,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(bin_threads) scatter_bin(const int*
   if (t % 32 == 31) sums[t / 32] = before;
   __syncthreads();
   unsigned all = 0;
-  for (int w = 0; w < bin_threads / 32; w++) {
+  for (int w = 0; w < THREADS / 32; w++) {
     if (w < t / 32) before += sums[w];
     all += sums[w];
   }
@@ -238,12 +240,25 @@ extern "C" __global__ void __launch_bounds__(bin_threads) scatter_bin(const int*
   for (int j = 0; j < bin_indices; j++)
     if (row[j] >= 0) sorted[own[row[j] >> shift] + rank[j]] = make_uint2(place(j), static_cast<unsigned>(row[j]));
   __syncthreads();
-  for (unsigned e = t; e < all; e += bin_threads) {
+  for (unsigned e = t; e < all; e += THREADS) {
     const uint2 v = sorted[e];
     const unsigned bin = v.y >> shift, at = base[bin] + e;
-    if (at < static_cast<unsigned>(room)) bins[static_cast<long long>(bin) * room + at] = make_uint2(v.x, v.y & ((1u << shift) - 1));
+    if (at >= static_cast<unsigned>(room)) continue;
+    unsigned row_of_bin = v.y & ((1u << shift) - 1);
+    if constexpr (VALUES) row_of_bin |= static_cast<unsigned>(values[v.x]) << 16;
+    bins[static_cast<long long>(bin) * room + at] = make_uint2(v.x, row_of_bin);
   }
 }
+
+}  // namespace
+
+#define SCATTER_BIN_AS(NAME, BINS, VALUES)                                                                                                                                                               \
+  extern "C" __global__ void __launch_bounds__(bin_threads_of(BINS)) NAME(const int* index, const unsigned short* values, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) { \
+    fill_bins<BINS, VALUES>(index, values, counts, bins, rows, n, shift, room);                                                                                                                        \
+  }
+#define SCATTER_BIN(NAME, BINS) SCATTER_BIN_AS(NAME, BINS, false) SCATTER_BIN_AS(NAME##_values, BINS, true)
+SCATTER_BIN(scatter_bin, few_bins)
+SCATTER_BIN(scatter_bin_many, most_bins)
 
 #define SCATTER_RANGE(T, KIND, NAME, BYTES, SINGLE, BINNED)                                                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS, 4) scatter_##KIND##_##NAME(const T* x, const int* index, const T* src, T* out, unsigned* counts, const uint2* bins, long long rows, int dim, int n, int lanes, int span, \

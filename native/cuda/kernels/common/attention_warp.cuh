@@ -150,8 +150,9 @@ __device__ __forceinline__ void weigh(float (&score)[TILES][4], float scale, flo
   }
 }
 
-// PACKED: the queries of a warp are those of s.together heads one after the other, and so are their keys.
-template <class T, int D, int W, bool PACKED>
+// PACKED: the queries of a warp are those of s.together heads one after the other, and so are their keys. STAYS: a block goes on from one set of queries to the next, whose first keys are on their way while its warps join what
+// they have.
+template <class T, int D, int W, bool PACKED, bool STAYS = false>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, unsigned* arrivals) {
   constexpr int L = LANES<T>, BC = attention_warp_keys(sizeof(T), D, W), PARTS = attention_warp_parts(D), BR = attention_warp_queries, THREADS = W == 1 ? 128 : 32 * W;
   constexpr int SHARERS = W == 1 ? 1 : W / PARTS, TILES = THREADS / 32 / PARTS / SHARERS;  // warps that share the keys of a tile of queries; such tiles of a block
@@ -159,77 +160,105 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   constexpr bool KEEPS_Q = D <= (sizeof(T) == 2 ? 128 : 64);
   constexpr bool APART = sizeof(T) == 4 && D > 128;  // small products have sums of their own: tensor cores cut what they add to off
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, sharer = W == 1 ? 0 : warp / PARTS, row = lane / 4, quad = lane % 4;
-  const long long number = W == 1 ? blockIdx.x * static_cast<long long>(TILES) + warp / PARTS : blockIdx.x;
-  if (W == 1 && number >= (PACKED ? (s.batch_heads + s.together - 1) / s.together : s.batch_heads * ((s.queries + BR - 1) / BR))) return;
-  const typename QueriesOf<BR, BC, W != 1, PACKED>::Block block(s, number);
+  long long number = W == 1 ? blockIdx.x * static_cast<long long>(TILES) + warp / PARTS : blockIdx.x;
+  const long long cells = PACKED ? (s.batch_heads + s.together - 1) / s.together : s.batch_heads * ((s.queries + BR - 1) / BR);
+  if (W == 1 && number >= cells) return;
+  using Block = typename QueriesOf<BR, BC, W != 1, PACKED>::Block;
+  Block block(s, number);
   const int vectors = s.dim / L, first_column = part * COLUMNS * 8 + row;
-  const long long query = block.first + row, queries = block.queries(s);
-  q += (block.head * s.queries + query) * s.dim + quad * L;
-  k += block.keys_at + (static_cast<long long>(block.begin) * BC + row) * s.dim + quad * L;
-  v += block.keys_at + static_cast<long long>(block.begin) * BC * s.dim + first_column * L;
+  long long query, queries;
+  const T *own_q, *own_k, *own_v;
 
   const auto load_q = [&](uint4(&to)[2], int chunk) {
 #pragma unroll
-    for (int h = 0; h < 2; h++) to[h] = query + h * 8 < queries && chunk * 4 + quad < vectors ? load16_here(q + h * 8ll * s.dim + chunk * 4 * L) : zeroes();
+    for (int h = 0; h < 2; h++) to[h] = query + h * 8 < queries && chunk * 4 + quad < vectors ? load16_here(own_q + h * 8ll * s.dim + chunk * 4 * L) : zeroes();
   };
   uint4 own[KEEPS_Q ? CHUNKS : 1][2], keys[BC / 8][CHUNKS], values[COLUMNS][STEPS][VALUE_ROWS<T>];
   const auto left_of = [&](int t) { return static_cast<int>(min(static_cast<long long>(BC), block.seen - static_cast<long long>(block.begin + t) * BC)); };
-  const auto load_keys = [&](int t) { load_key_tile<W>(keys, k + static_cast<long long>(t) * BC * s.dim, s.dim, row, quad, left_of(t), vectors); };
-  const auto load_values = [&](int t) { load_value_tile<W>(values, v + static_cast<long long>(t) * BC * s.dim, s.dim, quad, left_of(t), first_column, vectors); };
-  if constexpr (KEEPS_Q) {
-#pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk++) load_q(own[chunk], chunk);
-  }
-  float sums[COLUMNS][L][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {};
+  const auto load_keys = [&](int t) { load_key_tile<W>(keys, own_k + static_cast<long long>(t) * BC * s.dim, s.dim, row, quad, left_of(t), vectors); };
+  const auto load_values = [&](int t) { load_value_tile<W>(values, own_v + static_cast<long long>(t) * BC * s.dim, s.dim, quad, left_of(t), first_column, vectors); };
+  float sums[COLUMNS][L][4], top[2], total[2];
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
-  if (sharer < block.tiles) load_keys(sharer), load_values(sharer);
-  for (int t = sharer; t < block.tiles; t += SHARERS) {
-    float score[BC / 8][4] = {}, low[APART ? BC / 8 : 1][4] = {};
+  for (bool first = true;; first = false) {
+    if (!STAYS || first || number < cells) {
+      if (!first) block = Block(s, number);
+      query = block.first + row, queries = block.queries(s);
+      own_q = q + (block.head * s.queries + query) * s.dim + quad * L;
+      own_k = k + block.keys_at + (static_cast<long long>(block.begin) * BC + row) * s.dim + quad * L;
+      own_v = v + block.keys_at + static_cast<long long>(block.begin) * BC * s.dim + first_column * L;
+      if constexpr (KEEPS_Q) {
 #pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk++) {
-      if constexpr (!KEEPS_Q) load_q(own[0], chunk);
-#pragma unroll
-      for (int n = 0; n < BC / 8; n++) multiply_keys<T>(score[n], APART ? low[n] : score[n], own[KEEPS_Q ? chunk : 0], keys[n][chunk]);
+        for (int chunk = 0; chunk < CHUNKS; chunk++) load_q(own[chunk], chunk);
+      }
+      if (sharer < block.tiles) load_keys(sharer), load_values(sharer);
     }
-    if constexpr (APART) {
-#pragma unroll
-      for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-        for (int i = 0; i < 4; i++) score[n][i] += low[n][i];
+    if constexpr (STAYS) {
+      if (!first) {
+        join_warps<T, SHARERS, THREADS, COLUMNS>(sums, top, total, part, sharer, Block(s, number - gridDim.x), out, s, shares, arrivals, number - gridDim.x);
+        if (number >= cells) return;
+        // Until all have read what the warps left.
+        __syncthreads();
+      }
     }
-    if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
-    hide_unseen(score, s, block, static_cast<long long>(block.begin + t) * BC, query, quad * 2);
-    float keep[2];
-    weigh(score, scale, top, total, keep);
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) multiply_values<T, STEPS>(sums[c], score, values[c], keep);
-    if (t + SHARERS < block.tiles) load_values(t + SHARERS);
-  }
+    for (int c = 0; c < COLUMNS; c++)
 #pragma unroll
-  for (int h = 0; h < 2; h++) {
-    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
-    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
-  }
-  if constexpr (SHARERS == 1) {
-    // Of this thread: LANES<T> neighbouring columns from each of two vectors on, in every 8.
-    const int own_vector = part * COLUMNS * 8 + quad * 2;
-    T* const to = out + output_of_head(s, block.head) + query * s.of_query;
+      for (int j = 0; j < L; j++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) sums[c][j][i] = 0.0f;
+    top[0] = top[1] = -INFINITY, total[0] = total[1] = 0.0f;
+    for (int t = sharer; t < block.tiles; t += SHARERS) {
+      float score[BC / 8][4] = {}, low[APART ? BC / 8 : 1][4] = {};
+#pragma unroll
+      for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        if constexpr (!KEEPS_Q) load_q(own[0], chunk);
+#pragma unroll
+        for (int n = 0; n < BC / 8; n++) multiply_keys<T>(score[n], APART ? low[n] : score[n], own[KEEPS_Q ? chunk : 0], keys[n][chunk]);
+      }
+      if constexpr (APART) {
+#pragma unroll
+        for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) score[n][i] += low[n][i];
+      }
+      if (t + SHARERS < block.tiles) load_keys(t + SHARERS);
+      hide_unseen(score, s, block, static_cast<long long>(block.begin + t) * BC, query, quad * 2);
+      float keep[2];
+      weigh(score, scale, top, total, keep);
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) multiply_values<T, STEPS>(sums[c], score, values[c], keep);
+      if (t + SHARERS < block.tiles) load_values(t + SHARERS);
+    }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      const float factor = 1.0f / total[h];
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          float line[L];
-#pragma unroll
-          for (int j = 0; j < L; j++) line[j] = sums[c][j][h * 2 + i] * factor;
-          const int at = own_vector + c * 8 + i;
-          if (query + h * 8 < queries && at < vectors) store16(to + h * 8 * s.of_query + at * L, pack<T>(line));
-        }
+      total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
+      total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
     }
-  } else {
-    join_warps<T, SHARERS, THREADS, COLUMNS>(sums, top, total, part, sharer, block, out, s, shares, arrivals, number);
+    if constexpr (SHARERS == 1) {
+      // Of this thread: LANES<T> neighbouring columns from each of two vectors on, in every 8.
+      const int own_vector = part * COLUMNS * 8 + quad * 2;
+      T* const to = out + output_of_head(s, block.head) + query * s.of_query;
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const float factor = 1.0f / total[h];
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+#pragma unroll
+          for (int i = 0; i < 2; i++) {
+            float line[L];
+#pragma unroll
+            for (int j = 0; j < L; j++) line[j] = sums[c][j][h * 2 + i] * factor;
+            const int at = own_vector + c * 8 + i;
+            if (query + h * 8 < queries && at < vectors) store16(to + h * 8 * s.of_query + at * L, pack<T>(line));
+          }
+      }
+      return;
+    }
+    if constexpr (SHARERS > 1 && !STAYS) {
+      join_warps<T, SHARERS, THREADS, COLUMNS>(sums, top, total, part, sharer, block, out, s, shares, arrivals, number);
+      return;
+    }
+    number += gridDim.x;
   }
 }
 

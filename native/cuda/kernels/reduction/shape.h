@@ -109,7 +109,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   }
   // Columns of 16 bits that would leave half of a tile of vectors empty, or that tiles would read one by one (H200: sum bf16 2763663x79 195 to 120 us, mean f16 300000x77 33.4 to 23.9, max f16 400000x128 42.2 to 37.9, argmax bf16
   // 1000000x79 122 to 97; sum f32 100003x150 26.5 to 34.4, argmax f32 100003x129 30.3 to 47.3).
-  constexpr int64_t long_flat_bytes = 1 << 20;
+  constexpr int64_t long_flat_bytes = 512 << 10;
   const bool long_flat = clusters && lanes == 8 && inner <= long_flat_columns && reduce * inner * element_bytes >= long_flat_bytes;
   if (inner <= flat_columns || long_flat) {
     // Threads of a block such that a step is of whole rows.

@@ -81,6 +81,8 @@ inline int64_t scatter_part(int64_t sm_count, const ScatterShape& s) {
   return std::clamp<int64_t>(wanted / cells * cells, cells, long_row_columns(scatter_vectors(s)));
 }
 
+// Bins at most: those that the blocks which fill them have shared memory for.
+inline int64_t scatter_most_bins(int64_t shared_bytes) { return bin_shared_of(most_bins) + 256 <= shared_bytes ? most_bins : few_bins; }
 // Rows of one element with few indices each: a vector of them for a thread.
 inline bool scatter_single(const ScatterShape& s) { return s.dim == 1 && s.indices <= s.rows; }
 // Rows of a block that has lists of their indices in shared memory (scatter_range.cu), and the indices that it has room for. span 0: others take the case.
@@ -106,13 +108,14 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
   int shift = 3;
   while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && fits(filled(int64_t{2} << shift, 0))) shift++;
   const ScatterRange r = filled(int64_t{1} << shift, shift);
-  return up(s.rows, r.span) <= most_bins && fits(r) ? r : ScatterRange{};
+  return up(s.rows, r.span) <= scatter_most_bins(shared_bytes) && fits(r) ? r : ScatterRange{};
 }
 
 // Tiles of narrow rows, of which some share a bin (scatter_tile.cu). span 0: others take the case.
 struct ScatterTiles {
   int64_t span = 0, room = 0, room_of_bin = 0, bins = 0, shared = 0;
   int shift = 0, tiles = 0;  // a bin has 1 << shift rows, and 1 << tiles tiles of `span` rows
+  bool values = false;       // bins have the elements of indices, too, of rows of one of 16 bits
 };
 inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, narrow_row = 16, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
@@ -128,9 +131,16 @@ inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   while (int64_t{2} << t.shift <= most_tile_rows && (row_bytes << (t.shift + 1)) <= tile_bytes) t.shift++;
   t.span = int64_t{1} << t.shift;
   t.room = room(t.span);
-  t.shared = t.span * (row_bytes + 4) + t.room * 8;
-  if (t.room > most_room || t.shared + own > shared_bytes) return {};
-  while (((s.rows - 1) >> t.shift) + 1 > most_bins) t.shift++, t.tiles++;
+  if (t.room > most_room || t.span * (row_bytes + 4) + t.room * 10 + own > shared_bytes) return {};
+  // More bins where each has some hundred indices (H200: bf16 54245993x2, 2104438 230 to 201 us, 20000003x2, 3000003 153 to 141; 16000001x4, 1000001 115 to 119, f16 8000003x3, 200003 46.4 to 50.6).
+  constexpr int64_t least_of_bin = 384;
+  const int64_t most = s.indices >= most_bins * least_of_bin ? scatter_most_bins(shared_bytes) : few_bins;
+  while (((s.rows - 1) >> t.shift) + 1 > most) t.shift++, t.tiles++;
+  // An element stands in a word with its row (H200: f16 67108865x1, 45381156 2620 to 2188 us, 5000003x1, 1000001 42.1 to 37.0, 3000001x1, 700001 34.3 to 28.0; 600001x1, 60001 12.0 to 12.4).
+  constexpr int most_shift = 16;
+  constexpr int64_t least_valued = int64_t{1} << 17;
+  t.values = row_bytes == 2 && t.shift <= most_shift && s.indices >= least_valued;
+  t.shared = t.span * (row_bytes + 4) + t.room * (t.values ? 10 : 8);
   t.bins = ((s.rows - 1) >> t.shift) + 1;
   t.room_of_bin = room(int64_t{1} << t.shift);
   return t;
@@ -188,13 +198,24 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Few blocks that add up many indices of a row one after the other wait for memory each time: groups of threads share them instead (H200: f16 2x8193, 64 21.3 to 8.0 us, f32 9x1030, 400 29.4 to 8.1, bf16 40x4096, 1000 25.3 to 10.1).
   constexpr int64_t most_waits = 4;
   const bool waits = s.indices > most_waits * s.rows && s.rows * ((s.dim + part - 1) / part) < sm_count * 2 && blocks <= look_blocks;
+  // Blocks that each look through many indices take longer than a copy and lists of the rows that have one, of which a quarter at most is written twice; in nanoseconds. Longer rows hide looks (H200: f32
+  // 19453x2351, 2179 181 to 116 us, bf16 30000x2049, 4000 317 to 87, f16 8193x2500, 600 36.7 to 29.2; 8000x6001, 700 59.5 to 65.6).
+  constexpr int64_t resident_few = 8, ns_of_look = 260, ns_of_lists = 5000, bytes_of_ns = 4200, most_listed_row = 10 << 10;
+  if (const int64_t of_few = s.rows * ((s.dim + part - 1) / part); row_bytes >= long_row && row_bytes <= most_listed_row && of_few < limit && s.dim < limit && s.indices > link_threads && s.indices <= most_few && s.indices * 4 <= s.rows) {
+    const int64_t looks = (s.indices + link_threads - 1) / link_threads * of_few;
+    if (looks * ns_of_look / (sm_count * resident_few) > ns_of_lists + s.indices * row_bytes * 2 / bytes_of_ns) return Scattering::lists;
+  }
+  // Rows off 16 bytes (H200: bf16 8193x8193, 1 75.0 to 73.2 us, f32 9001x8193, 20 152 to 149; bf16 4001x20001, 20 87.6 to 96.0).
+  constexpr int64_t least_listed = int64_t{1} << 27, rare_listed = 256;
+  if (row_bytes >= long_row && !scatter_vectors(s) && s.rows * row_bytes >= least_listed && s.indices * rare_listed <= s.rows && s.dim < limit && s.rows < limit) return Scattering::lists;
   if (row_bytes >= long_row && !rare && !waits && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (scatter_table64(shared_bytes, s)) return Scattering::fixed_table;
   const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, shared_bytes, s, true).span > 0;
   // Narrow rows of which up to a quarter have an index, unless these are few or rare (H200: bf16 54245993x2, 2104438 360 to 230 us, f16 8000003x3, 1500001 168 to 82, 1326253x3, 143509 23.8 to 18.1; f32 1000000x1, 500000 24.6 to
   // 29.1, 300001x1, 33001 10.8 to 11.5, bf16 1000001x5, 60001 16.7 to 18.1).
   constexpr int64_t narrow_row = 16, least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
-  const bool tiled = row_bytes <= narrow_row && s.indices * 4 <= s.rows && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
+  const bool unranged = s.indices <= s.rows && scatter_range(sm_count, shared_bytes, s, true).span == 0;
+  const bool tiled = row_bytes <= narrow_row && (unranged || s.indices * 4 <= s.rows) && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
   if (tiled) return Scattering::tiles;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;

@@ -98,7 +98,7 @@ void scatters() {
             const ScatterTiles t = scatter_tiles(shared_bytes, s);
             const int64_t blocks = over(rows, t.span);
             ranged = ranged && t.span % 8 == 0 && t.span << t.tiles == int64_t{1} << t.shift && t.bins <= most_bins && covers(rows, t.bins, int64_t{1} << t.shift) && blocks <= most_blocks;
-            fits = fits && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n) && t.shared == t.span * (dim * bytes + 4) + t.room * 8 && t.shared <= shared_bytes - (4 << 10);
+            fits = fits && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n) && t.shared == t.span * (dim * bytes + 4) + t.room * (t.values ? 10 : 8) && (!t.values || (dim * bytes == 2 && t.shift <= 16)) && t.shared <= shared_bytes - (4 << 10);
           }
           if (kind == Scattering::columns) {
             const ScatterColumns c = scatter_columns(multiprocessors, shared_bytes, s);
@@ -121,11 +121,13 @@ void scatters() {
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
-  expect(of(5'000'003, 1, 700'001) == Scattering::tiles && of(33'554'432, 1, 2'000'000) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) != Scattering::tiles, "tiles of narrow rows are added to where up to a quarter of them has an index");
+  expect(of(5'000'003, 1, 700'001) == Scattering::tiles && of(33'554'432, 1, 2'000'000) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) != Scattering::tiles && of(33'554'433, 1, 20'000'001) == Scattering::tiles,
+         "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
   expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
+  expect(of(19'453, 2351, 2179) == Scattering::lists && of(10'000, 1100, 2400) == Scattering::lists && of(2000, 8192, 50) == Scattering::few && of(8193, 2500, 100) == Scattering::few && of(9001, 8193, 20) == Scattering::lists && of(4001, 20'001, 20) == Scattering::few, "so are long rows with more indices than each block is to look through");
 }
 
 void small_poolings() {

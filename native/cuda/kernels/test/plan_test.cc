@@ -94,15 +94,22 @@ void attentions() {
   const auto takes_few = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_few(132, sizes(heads, queries, keys, dim), bytes); };
   expect(takes_few(32, 1, 5000, 64, 4) && takes_few(1056, 1, 2000, 128, 2) && takes_few(32, 8, 14, 128, 2), "a query, or few that read little, take their keys each");
   expect(!takes_few(32, 1, 5000, 64, 2) && !takes_few(512, 4, 4096, 128, 2) && !takes_few(64, 2, 1500, 128, 4) && takes_few(256, 2, 1500, 64, 4) && !takes_few(8, 83, 3, 32, 2), "others share them");
-  const auto small = [&](long long heads, long long keys, int dim, int bytes) {
+  const auto small = [&](long long heads, long long keys, int dim, int bytes, int warps, int together) {
     const AttentionSizes s = sizes(heads, 1, keys, dim);
-    return attention_small_warps(132, s, bytes, attention_few_vectors(16 / bytes, s));
+    const AttentionSmallShape shape = attention_small_shape(132, s, bytes, attention_few_vectors(16 / bytes, s));
+    return shape.warps == warps && shape.together == together;
   };
-  expect(small(1, 16, 64, 2) == 1 && small(8, 20, 64, 2) == 4 && small(4, 200, 40, 2) == 16 && small(4, 7, 128, 2) == 1 && small(4, 20, 256, 2) == 16 && small(2, 7, 64, 4) == 1, "few keys of few queries all arrive at once");
-  expect(small(32, 30, 128, 2) == 0 && small(8, 30, 128, 4) == 0 && small(4, 300, 40, 2) == 0 && small(5000, 5, 64, 2) == 0 && small(600, 40, 64, 2) == 0, "more keys or queries take loops");
+  expect(small(1, 16, 64, 2, 1, 4) && small(8, 20, 64, 2, 4, 4) && small(600, 30, 64, 2, 1, 8) && small(8, 33, 64, 2, 4, 4) && small(4, 200, 40, 2, 16, 4) && small(4, 15, 128, 2, 1, 4) && small(4, 20, 256, 2, 16, 1) && small(2, 14, 64, 4, 1, 4),
+         "few keys of few queries all arrive at once");
+  expect(small(32, 30, 128, 2, 0, 0) && small(8, 30, 128, 4, 0, 0) && small(4, 300, 40, 2, 0, 0) && small(5000, 5, 64, 2, 0, 0) && small(600, 40, 64, 2, 0, 0) && small(4, 6, 256, 4, 0, 0), "more keys or queries take loops");
   AttentionSizes causal = sizes(1, 1, 9, 64), apart = sizes(2, 3, 9, 64);
   causal.causal = apart.causal = 1;
-  expect(attention_small_warps(132, causal, 2, 1) == 1 && attention_small_warps(132, apart, 2, 1) == 0, "and queries that see different keys");
+  expect(attention_small_shape(132, causal, 2, 1).warps == 1 && attention_small_shape(132, apart, 2, 1).warps == 0, "and queries that see different keys");
+  const auto stays = [&](long long heads, long long queries, long long keys, int dim, int bytes) {
+    const AttentionSizes s = sizes(heads, queries, keys, dim);
+    return attention_warp_staying(132, s, bytes, attention_warps(132, hopper_shared, s, bytes));
+  };
+  expect(stays(645, 4, 595, 128, 2) == 132 && stays(400, 4, 640, 128, 2) == 264 && stays(93, 2, 499, 128, 2) == 0 && stays(645, 4, 595, 64, 2) == 0 && stays(645, 4, 595, 128, 4) == 0, "sets of queries that are more than run at a time have blocks that stay");
   const auto takes_warps = [&](long long heads, long long queries, long long keys, int dim, int bytes) { return attention_takes_warps(132, hopper_shared, sizes(heads, queries, keys, dim), bytes); };
   expect(takes_warps(4110, 7, 7, 256, 4) && takes_warps(4096, 9, 919, 64, 4) && takes_warps(1572, 32, 32, 128, 2) && takes_warps(2948, 64, 64, 40, 2) && takes_warps(3600, 70, 70, 24, 2) && takes_warps(50, 512, 8, 256, 2) && !takes_warps(2000, 128, 128, 32, 2) && !takes_warps(300, 500, 16, 256, 2) && takes_warps(3, 7561, 8, 256, 2), "few queries, and short heads, take warps");
   expect(!takes_warps(256, 50, 4096, 128, 4) && !takes_warps(39, 2000, 13, 128, 2) && !takes_warps(912, 64, 64, 128, 2) && !takes_warps(60, 9, 9, 31, 2) && !takes_warps(60, 9, 9, 264, 2), "others take blocks, and rows that do not start on 16 bytes");
