@@ -114,9 +114,8 @@ void Team::run(void (*fn)(void*, int), void* context) {
     fn(context, 0);
     return;
   }
-  // Written only where they change, so that workers mostly have them: of calls one after the other, an empty run of 16 threads of a Xeon takes 0.74 us so, else 0.84.
-  if (fn_ != fn) fn_ = fn;
-  if (context_ != context) context_ = context;
+  fn_ = fn;
+  context_ = context;
   runs_++;
   loops_ += LOOPS;
   asked_.store(runs_, std::memory_order_release);
