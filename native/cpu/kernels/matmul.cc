@@ -5,6 +5,7 @@
 #include "simd/few_terms.h"
 #include "simd/narrow_products.h"
 #include "simd/products_by_dots.h"
+#include "simd/small_products.h"
 #include "simd/vector_products.h"
 
 namespace {
@@ -234,9 +235,13 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
     run_few_rows(c, s, last);
     tiled.n -= last;
   }
-  if (const int64_t last = columns_by_dots(s, sizeof(T)); last > 0 && !Operands::TILES) {
-    run_last_columns<typename Operands::Term>(c, s, last, c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last));
-    tiled.n -= last;
+  const int64_t last = Operands::TILES ? 0 : columns_by_dots(s, sizeof(T));
+  float* const turned = c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last);
+  const bool alone = s.p.batch >= c.threads;  // one thread computes a product
+  tiled.n -= last;
+  if (last > 0 && (!alone || tiled.n == 0)) {
+    const Range products = alone ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = alone ? Range{0, rows} : part(rows, LINE, c.thread, c.threads);
+    for (int64_t i = products.begin; i < products.end; i++) multiply_last_columns<typename Operands::Term>(c, s, i, r, last, turned);
     if (tiled.n == 0) return;
   }
   if constexpr (W == 16 && sizeof(T) == sizeof(float))
@@ -250,6 +255,22 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
         return;
       }
     }
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (alone && is_small(s.p, s.trans_a)) {
+      const int64_t stride = s.trans_b ? up(tiled.n, W) : cols;
+      float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
+      each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {
+        for (int64_t i = r.begin; i < r.end; i++) {
+          const float* const right = b + i * inner * cols;
+          if (s.trans_b) turn_small(right, tiled.n, inner, turned_right, stride);
+          small_product(rows, tiled.n, inner, SmallLeft{a + i * rows * inner, s.trans_a ? 1 : inner, s.trans_a ? rows : 1}, SmallColumns{s.trans_b ? turned_right : right, stride, out + i * rows * cols, cols, {}}, right + inner * cols, inner * cols);
+          if (last > 0) multiply_last_columns<typename Operands::Term>(c, s, i, {0, rows}, last, turned);
+        }
+      });
+      return;
+    }
+#endif
   const Products products = Operands::products(tiled);
   run_products(c, products, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
     const auto into = [&](const auto& left, const auto& right) {
@@ -259,6 +280,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
       multiply_into(to, cols, sums, left, right, multiply_by);
     };
     into(Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner));
+    if (last > 0 && alone) multiply_last_columns<typename Operands::Term>(c, s, i, {0, rows}, last, turned);
   });
 }
 

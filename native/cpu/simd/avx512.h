@@ -68,6 +68,11 @@ template <class T>
 inline void vstore_n(T* p, V v, int n) {
   _mm256_mask_storeu_epi16(p, vmask_n(n), vnarrow(p, v));
 }
+// The first n elements of p[0], p[stride], p[2 stride] .., zero in the other lanes.
+inline V vgather(const float* p, int64_t stride, int n) {
+  const __m512i places = _mm512_mullo_epi32(_mm512_set1_epi32(static_cast<int>(stride)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), vmask_n(n), places, p, 4);
+}
 inline void vfence() { _mm_sfence(); }
 inline V vadd(V a, V b) { return _mm512_add_ps(a, b); }
 inline V vsub(V a, V b) { return _mm512_sub_ps(a, b); }
@@ -144,6 +149,19 @@ inline void vcopy_half(const float* from, float* to, VHalfLanes lanes) { _mm256_
 using VLanes = __mmask16;
 inline VLanes vlanes_from(int first) { return static_cast<__mmask16>(0xffffu << first); }
 inline V vload_joined(const float* p, const float* other, VLanes lanes) { return _mm512_mask_loadu_ps(vload(p), lanes, other); }
+// Up to four elements, zero in the other lanes.
+inline __m128 vfour_of(const float* p, int n) { return _mm_maskz_loadu_ps(static_cast<__mmask8>(n >= 4 ? 0xf : n <= 0 ? 0 : (1 << n) - 1), p); }
+inline VLanes vlanes_to(int end) { return static_cast<__mmask16>((1u << end) - 1); }
+inline void vstore_masked(float* p, V v, VLanes lanes) { _mm512_mask_storeu_ps(p, lanes, v); }
+// x y + sum in the register of the sum: GCC else copies some sums to others in each turn of a loop over many of them.
+inline V vfma_in_place(V x, V y, V sum) {
+#if defined(__GNUC__)
+  __asm__("vfmadd231ps %1, %2, %0" : "+v"(sum) : "v"(y), "v"(x));
+  return sum;
+#else
+  return vfma(x, y, sum);
+#endif
+}
 // Elements of some lanes, zero in the others.
 inline V vload_masked(const float* p, __mmask16 lanes) { return _mm512_maskz_loadu_ps(lanes, p); }
 template <class T>

@@ -59,6 +59,15 @@ template <class T>
 inline void turn_last(const T* b, int64_t k, int64_t n, int64_t columns, T* to) {
   const T* const last = b + n - columns;
   int64_t p = 0;
+#if defined(OPSCOPE_ISA_avx512)
+  // One column by itself, for vectors that follow it at once would wait for single elements.
+  if constexpr (sizeof(T) == sizeof(float))
+    if (columns == 1 && n < (1 << 24)) {
+      for (; p + W <= k; p += W) vstore(to + p, vgather(last + p * n, n, W));
+      if (p < k) vstore_n(to + p, vgather(last + p * n, n, static_cast<int>(k - p)), static_cast<int>(k - p));
+      return;
+    }
+#endif
 #if defined(OPSCOPE_TRANSPOSE_TILE)
   using Element = typename Bits<sizeof(T)>::Type;
   constexpr int64_t SIDE = TILE<Element>;

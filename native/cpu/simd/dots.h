@@ -113,6 +113,9 @@ void dots(const T* a, const T* b, int64_t rows, int64_t k, int64_t stride, Range
     if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, stride, columns, out, row, column);
   constexpr int TOGETHER = ROWS > DOT_ROWS ? DOT_COLUMNS - 1 : DOT_COLUMNS;
   int64_t j = columns.begin;
+  // As many as are added up over the lanes at a time.
+  if constexpr (ROWS == 1 && W == 16)
+    for (; j + 8 <= columns.end; j += 8) dot_tile<ROWS, 8>(a, b + j * stride, k, stride, out + j * column, row, column);
   for (; j + TOGETHER <= columns.end; j += TOGETHER) dot_tile<ROWS, TOGETHER>(a, b + j * stride, k, stride, out + j * column, row, column);
   const int rest = static_cast<int>(columns.end - j);
   if (TOGETHER > 3 && rest == 3) dot_tile<ROWS, 3>(a, b + j * stride, k, stride, out + j * column, row, column);

@@ -125,7 +125,7 @@ bool right_stays(const Call& call, const Products& s, const A& a, const B& b, in
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
-// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
+// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines or sums are short (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
   constexpr int64_t WAITING = 1 << 16;
@@ -159,7 +159,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && !grouped && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && (stays ? stride % LINE == 0 && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
+      const bool together = CAN_BE_LOWER && lower && (stays ? (stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
       if (packs && lying < kc && i == rows.begin) {
         b.pack(jc + j, columns, l + lying, kc - lying, panel);
         if (together) b.pack(jc + j + NR, NR, l, kc, panel + NR * kc);

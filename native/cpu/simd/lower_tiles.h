@@ -1,6 +1,6 @@
 // Lower register tiles of two panels at once (AVX-512), and of one panel where the left operand lies by groups of their rows.
 #pragma once
-#include "tile.h"
+#include "lower_turns.h"
 
 namespace {
 
@@ -10,6 +10,9 @@ template <int ROWS, Walk WALK, class B>
 inline void lower_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Ahead<float>& next) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return lower_rows<ROWS - 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, first, next);
+#if defined(OPSCOPE_LOWER_TURNS)
+  if constexpr (ROWS >= LOWER - 1 && !B::FETCHED) return tile_of_turns<ROWS, WALK == Walk::groups>(a, a_stride, b, kc, c, c_stride, first, next);
+#endif
   tile_of<ROWS, 2 * NV, WALK>(a, a_stride, b, kc, c, c_stride, 2 * NR, first, next);
 }
 template <class B>
@@ -21,11 +24,10 @@ inline void lower_tile(const Left& a, int64_t i, int rows, const B& b, int64_t k
 // c[rows x 2 NR columns] = (`first`) or += kc terms of `rows` rows of A times two panels of B.
 template <class B>
 inline void multiply_two_panels(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Later<float>& later) {
-  constexpr int64_t TERMS_OF_FETCHED = 128;  // shorter sums do not repay loops of several terms a turn
   each_tile<LOWER>(a, rows, c, c_stride, later, [&](int64_t i, int height, float* to, const Ahead<float>& next) {
     // The first tile has brought the panels into the second-level cache.
     if constexpr (B::FETCHED) {
-      if (kc > TERMS_OF_FETCHED && i > 0) return lower_tile(a, i, height, RightMet{b}, kc, to, c_stride, first, next);
+      if (i > 0) return lower_tile(a, i, height, RightMet{b}, kc, to, c_stride, first, next);
     }
     lower_tile(a, i, height, b, kc, to, c_stride, first, next);
   });

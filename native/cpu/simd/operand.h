@@ -261,12 +261,12 @@ struct RightMatrix {
   bool stays(int64_t rows, int64_t terms, int64_t columns) const { return sizeof(T) == sizeof(float) && !transposed && (W == 16 || stride % 512 != 0 || rows <= MR) && (rows <= FEW_ROWS || terms * columns <= FEW_FLOATS); }
   // Whether the rows of a panel take the places of others in the second-level cache before the last tile has met them.
   bool collides(int64_t rows, int64_t terms) const {
-    constexpr int64_t APART = 2048, FEW_TILES = 2 * MR, SETS_FILLED = 128;
+    constexpr int64_t APART = 512, FEW_TILES = 2 * MR, SETS_FILLED = 128;
     return stride % APART == 0 && rows > FEW_TILES && terms >= SETS_FILLED;
   }
-  // How many of kc terms from l on are: not the last ones of a narrow panel, whose vectors would reach behind the matrix.
+  // How many of kc terms from l on are: not the last ones of a narrow panel, whose vectors would reach behind the matrix. One of a whole vector is met by that alone.
   int64_t lying(int64_t l, int64_t kc, int columns) const {
-    if (columns == NR) return kc;
+    if (columns == NR || columns == W) return kc;
     const int64_t left = terms - l - (NR + stride - 1) / stride;
     return kc < FEW_TERMS || left < 0 ? 0 : least(kc, left);
   }

@@ -94,18 +94,14 @@ inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
 }
 inline int64_t turned_floats(const Size& s, int64_t columns) { return columns * up(s.p.k, LINE); }
 
-// The last `columns` columns of all products. turned: place for them as rows, of this thread.
+// The last `columns` columns of product i, of the rows r. turned: place for them as rows, of this thread.
 template <class T>
-OPSCOPE_APART void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turned) {
+OPSCOPE_APART void multiply_last_columns(const Call& c, const Size& s, int64_t i, Range r, int64_t columns, float* turned) {
   const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, rows = by_product ? Range{0, m} : part(m, LINE, c.thread, c.threads);
   T* const to = reinterpret_cast<T*>(turned);
-  for (int64_t i = products.begin; i < products.end; i++) {
-    const T* const b = input<T>(c, 1) + i * n * k;
-    if (!s.trans_b) turn_columns(b, k, n, columns, to);
-    dot_products(s.trans_b ? b + (n - columns) * k : to, columns, input<T>(c, 0) + i * m * k, k, rows, output<T>(c) + i * m * n + n - columns, One{}, n);
-  }
+  const T* const b = input<T>(c, 1) + i * n * k;
+  if (!s.trans_b) turn_columns(b, k, n, columns, to);
+  dot_products(s.trans_b ? b + (n - columns) * k : to, columns, input<T>(c, 0) + i * m * k, k, r, output<T>(c) + i * m * n + n - columns, One{}, n);
 }
 
 }  // namespace

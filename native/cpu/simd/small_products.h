@@ -1,0 +1,143 @@
+// Small products, one by one (AVX-512, f32): tiles of one to four vectors read both operands as they lie, the last vector of columns by its lanes, and
+// fetch what the next product meets. Blocks and panels (gemm.h) take longer to choose than such products to multiply.
+#pragma once
+#include "gemm.h"
+
+namespace {
+
+#if defined(OPSCOPE_ISA_avx512)
+#define OPSCOPE_SMALL_PRODUCTS 1
+
+// Whether both operands, and the columns that a tile meets, stay in the first two caches. Panels of few terms in registers (tile.h) write larger results
+// faster, groups of rows (operand.h) meet many columns faster.
+inline bool is_small(const Products& p, bool trans_a) {
+  constexpr int64_t MOST_FLOATS = 1 << 15, TERMS = 128, RESULTS_OF_TERMS = 64, COLUMNS_OF_GROUPS = 128;
+  if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k) return false;
+  return times(p.m, p.k) <= MOST_FLOATS && times(p.n, p.k) <= MOST_FLOATS && (p.k <= TERMS || p.n % (4 * W) == 0) && !(trans_a && p.n > COLUMNS_OF_GROUPS);
+}
+
+// Element (i, p) of the left operand lies at data[i * row + p * term].
+struct SmallLeft {
+  const float* data;
+  int64_t row, term;
+  SmallLeft from(int64_t i) const { return {data + i * row, row, term}; }
+};
+// Columns of the right operand and of the results; last: lanes of the last vector.
+struct SmallColumns {
+  const float* b;
+  int64_t b_stride;
+  float* c;
+  int64_t c_stride;
+  VLanes last;
+};
+// What is fetched with each term.
+struct SmallAhead {
+  const float* at;
+  int64_t step;
+};
+
+template <int VECTORS>
+constexpr int SMALL_ROWS = VECTORS == 4 ? 6 : VECTORS == 3 ? 8 : VECTORS == 2 ? 14 : 16;
+
+template <int ROWS, int VECTORS>
+OPSCOPE_APART void small_tile(const SmallLeft& a, const SmallColumns& columns, float* c, int64_t k, SmallAhead ahead) {
+  constexpr int POINTERS = (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
+  const int64_t row = a.row, term = a.term, b_stride = columns.b_stride, c_stride = columns.c_stride;
+  const VLanes last = columns.last;
+  const float* b = columns.b;
+  const float* at[POINTERS];
+#pragma GCC unroll 16
+  for (int r = 0; r < POINTERS; r++) at[r] = a.data + r * SHARED_POINTER * row;
+  V sum[ROWS][VECTORS];
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++) {
+    OPSCOPE_PREFETCH_ROW(c + i * c_stride);
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) sum[i][v] = vset(0);
+  }
+  for (int64_t p = 0; p < k; p++) {
+    V met[VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) met[v] = v + 1 < VECTORS ? vload(b + v * W) : vload_masked(b + v * W, last);
+#pragma GCC unroll 16
+    for (int i = 0; i < ROWS; i++) {
+      const V x = vset(at[i / SHARED_POINTER][i % SHARED_POINTER * row]);
+      // One vector alone meets each element: its instruction loads that.
+#pragma GCC unroll 4
+      for (int v = 0; v < VECTORS; v++) sum[i][v] = VECTORS == 1 ? vfma(x, met[v], sum[i][v]) : vfma_in_place(x, met[v], sum[i][v]);
+    }
+    vprefetch(ahead.at);
+    ahead.at += ahead.step;
+    b += b_stride;
+#pragma GCC unroll 16
+    for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + term);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+      if (v + 1 < VECTORS) vstore(c + v * W, sum[i][v]);
+      else vstore_masked(c + v * W, sum[i][v], last);
+    }
+}
+
+template <int ROWS, int VECTORS>
+inline void small_rows(int rows, const SmallLeft& a, const SmallColumns& columns, float* c, int64_t k, const SmallAhead& ahead) {
+  if constexpr (ROWS > 1)
+    if (rows < ROWS) return small_rows<ROWS - 1, VECTORS>(rows, a, columns, c, k, ahead);
+#if defined(OPSCOPE_LOWER_TURNS)
+  if constexpr (VECTORS == 4 && ROWS >= LOWER - 1)
+    if (a.term == 1 && columns.last == vlanes_to(W)) return tile_of_turns<ROWS, false>(a.data, a.row, Right{columns.b, columns.b_stride}, k, c, columns.c_stride, true, Ahead<float>{ahead.at, 0, c});
+#endif
+  small_tile<ROWS, VECTORS>(a, columns, c, k, ahead);
+}
+
+// All rows meet VECTORS vectors of columns; `fetched` floats from `ahead` on are fetched meanwhile.
+template <int VECTORS>
+inline void small_panel(int64_t m, const SmallLeft& a, const SmallColumns& columns, int64_t k, const float* ahead, int64_t fetched) {
+  constexpr int64_t ROWS = SMALL_ROWS<VECTORS>;
+  const int64_t tiles = (m + ROWS - 1) / ROWS, step = least((fetched + tiles * k - 1) / (tiles * k), LINE);
+  for (int64_t t = 0, i = 0; t < tiles; t++, ahead += k * step) {
+    const int64_t end = m * (t + 1) / tiles;
+    small_rows<static_cast<int>(ROWS), VECTORS>(static_cast<int>(end - i), a.from(i), columns, columns.c + i * columns.c_stride, k, SmallAhead{ahead, step});
+    i = end;
+  }
+}
+
+// Meanwhile `of_next` floats of the next right operand are fetched, and the next left one.
+inline void small_product(int64_t m, int64_t n, int64_t k, const SmallLeft& a, SmallColumns columns, const float* next, int64_t of_next) {
+  constexpr int64_t MOST_VECTORS = 4;
+  int64_t vectors = (n + W - 1) / W;
+  const VLanes last = vlanes_to(static_cast<int>(n - (vectors - 1) * W));
+  columns.last = vlanes_to(W);
+  // The left one with the first panel, the right one with the last, both with one panel alone.
+  const int64_t panels = (vectors + MOST_VECTORS - 1) / MOST_VECTORS, of_left = m * k;
+  for (int64_t left = panels; left > 0; left--) {
+    const int64_t some = (vectors + left - 1) / left;
+    vectors -= some;
+    if (left == 1) columns.last = last;
+    const float* const ahead = left == 1 && panels > 1 ? next : a.data + of_left;
+    const int64_t fetched = panels == 1 ? of_left + of_next : left == panels ? of_left : left == 1 ? of_next : 0;
+    if (some == 4) small_panel<4>(m, a, columns, k, ahead, fetched);
+    else if (some == 3) small_panel<3>(m, a, columns, k, ahead, fetched);
+    else if (some == 2) small_panel<2>(m, a, columns, k, ahead, fetched);
+    else small_panel<1>(m, a, columns, k, ahead, fetched);
+    columns.b += some * W;
+    columns.c += some * W;
+  }
+}
+
+// n rows of k elements as columns, rows of those `stride` apart, up to a multiple of eight rows and columns.
+OPSCOPE_APART void turn_small(const float* rows, int64_t n, int64_t k, float* to, int64_t stride) {
+  constexpr int64_t SIDE = 8;
+  for (int64_t q = 0; q < n; q += SIDE)
+    for (int64_t p = 0; p < k; p += SIDE) {
+      const float* const from = rows + q * k + p;
+      uint32_t* const there = reinterpret_cast<uint32_t*>(to + p * stride + q);
+      if (q + SIDE <= n && p + SIDE <= k) transpose_tile(reinterpret_cast<const uint32_t*>(from), k, there, stride);
+      else transpose_rows([=](int row, int half) { return vfour_of(from + row * k + 4 * half, q + row < n ? static_cast<int>(k - p) - 4 * half : 0); }, there, stride);
+    }
+}
+#endif
+
+}  // namespace
