@@ -50,6 +50,9 @@ void product_choices() {
              tiles(T::panels, f16, {1, 130'001, 50, 30, true, false}) && tiles(T::panels, bf16, {1, 41, 2'097'153, 61, true, true}) && is(K::slim, f32, {2, 9, 2316, 257, false, true}) && is(K::slim, f32, {1, 50'001, 12, 64, false, true}) && is(K::short_k, tf32, {16, 125'531, 17, 23, true, false}) &&
              is(K::few, f16, {1, 151, 901, 5, true, false}) && is(K::short_k, bf16, {1, 4096, 65, 8, false, true}) && is(K::deep, tf32, {1, 1, 5, 30'001, false, true}),
          "long sums, few vectors and short sums off 16 bytes are read as they lie");
+  expect(is(K::slim, f32, {1, 8192, 16, 2697, false, false}) && is(K::stream, f32, {1, 154'841, 15, 103, false, false}) && tiles(T::shifted, f16, {1, 79, 33, 787'997, false, true}) && !tiles(T::shifted, f16, {1, 79, 33, 30'001, false, true}) && tiles(T::panels, bf16, {37, 17, 263, 256, true, false}) &&
+             !tiles(T::panels, bf16, {46, 125, 27, 281, true, false}) && is(K::short_k, f16, {1, 13'794, 769, 33, false, false}) && !is(K::short_k, f16, {1, 100'001, 777, 37, false, false}) && is(K::few, f32, {1, 2, 1, 4097, true, false}) && !is(K::few, tf32, {1, 60, 2, 8000, true, false}) && !is(K::few, f32, {1, 1, 1, 16'385, false, false}),
+         "longer sums of few results and of narrow ones have their kernels");
   expect(skinny_plan(132, 4, {1, 887, 1, 204'905, false, false}).splits > 12 && skinny_plan(132, 4, {1, 129, 1, 1'000'001, false, false}).splits < 66, "many rows of a long sum are shared by more blocks than a few are");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
