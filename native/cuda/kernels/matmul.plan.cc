@@ -53,10 +53,10 @@ void launch_f32(Planner& p, const Product& product) {
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const std::string module = plan.words ? "matmul_f32_words" : "matmul_f32";
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
-  const auto launch = [&](const auto& left, const auto& right) {
-    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+  const auto launch = [&](const auto& left, const auto& right, const auto&... wide) {
+    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a), wide...);
   };
-  if (plan.words) launch(a.address, b.address);
+  if (plan.words) launch(a.address, b.address, static_cast<int>(plan.turns_a || rows_aligned_a(s, 4)), static_cast<int>(plan.turns_b || rows_aligned_b(s, 4)));
   else launch(map(a, a_rows, rows), map(b, b_rows, columns));
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
@@ -105,10 +105,14 @@ void launch_shallow(Planner& p, const Product& product) {
 }
 
 void launch_unaligned(Planner& p, const Product& product) {
-  const UnalignedPlan plan = unaligned_plan(p.device.sm_count, product.s);
+  const UnalignedPlan plan = unaligned_plan(p.device.sm_count, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), product.s);
+  const std::string module = "matmul_unaligned_" + p.dtype();
   const auto shared = static_cast<unsigned>(plan.shared);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.task.splits);
-  p.launch(p.kernel_in("matmul_unaligned", "matmul_unaligned_tf32_" + layout_of(product.s), shared), {plan.blocks}, unaligned_threads, shared, product.a, product.b, product.c, shares, plan.task);
+  const ProductShape& s = product.s;
+  const bool a_rows = plan.turned ? s.trans_b : !s.trans_a, b_rows = plan.turned ? !s.trans_a : s.trans_b;  // of k
+  const std::string name = module + "_" + std::to_string(plan.tile.rows) + "_" + std::to_string(plan.tile.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n");
+  p.launch(p.kernel_in(module, name, shared), {plan.blocks}, static_cast<unsigned>(plan.tile.threads()), shared, plan.turned ? product.b : product.a, plan.turned ? product.a : product.b, product.c, shares, plan.task);
   launch_join(p, shares, product.c, product.results(), plan.task.splits);
 }
 
@@ -147,7 +151,7 @@ void launch_few(Planner& p, const Product& product, const FewLaunch& few, const 
   const auto whole = [](int64_t n) { return static_cast<int>(n); };
   const FewProduct f = {product.a, product.b, product.c, whole(product.results()), s.k, few.log2, s.n, s.m * s.n, whole(s.batch_a), s.m * s.k, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.k * s.n,
                         s.trans_b ? s.k : 1, s.trans_b ? 1 : s.n, divide_by(s.n), divide_by(int64_t{s.m} * s.n), divide_by(s.batch_a)};
-  const CUfunction kernel = p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.blocks_each ? "_block" : "_lanes") + (store ? "_linear" : ""));
+  const CUfunction kernel = p.kernel_in("matmul_few", "matmul_few_" + scalar_dtype(p) + (few.long_sum ? "_long" : few.blocks_each ? "_block" : "_lanes") + (store ? "_linear" : ""));
   (store ? p.launch(kernel, {few.blocks}, few.threads, 0, f, *store) : p.launch(kernel, {few.blocks}, few.threads, 0, f)).always_waits();
 }
 

@@ -5,8 +5,8 @@
 
 #define MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, LAYOUT, A_ROWS, B_ROWS)                                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(WM * WN * SLICES * 32, BLOCKS) matmul_f32_words_##BM##_##BN##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, \
-                                                                                                          int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {                     \
-    matmul<WM, WN, TY, 16, SLICES, STAGES, A_ROWS, B_ROWS>(WordOperands{a, b}, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                                      \
+                                                                                                          int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a, int wide_a, int wide_b) {                     \
+    matmul<WM, WN, TY, 16, SLICES, STAGES, A_ROWS, B_ROWS>(EitherOperands{a, b, wide_a != 0, wide_b != 0}, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                                      \
   }
 MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
 MATMUL_LAYOUTS(2, 1, 4, 4, 6, 1, 128, 64)

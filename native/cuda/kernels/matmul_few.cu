@@ -8,11 +8,10 @@
 
 namespace {
 
-using opscope::cuda::few_terms;
 using opscope::cuda::FewProduct;
 
 // LINEAR: what is done with the results beside storing them, as `linear` says.
-template <bool BLOCK, bool LINEAR, class T>
+template <bool BLOCK, bool LINEAR, int few_terms, class T>
 __device__ __forceinline__ void product(const FewProduct& p, const LinearStore& linear = {}) {
   const int thread = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), own = BLOCK ? static_cast<int>(blockIdx.x) : thread >> p.log2;
   const int lane = BLOCK ? static_cast<int>(threadIdx.x) : thread & ((1 << p.log2) - 1), step = BLOCK ? static_cast<int>(blockDim.x) : 1 << p.log2;
@@ -56,9 +55,10 @@ __device__ __forceinline__ void product(const FewProduct& p, const LinearStore& 
 }  // namespace
 
 #define FEW_OF(T, NAME, THREADS, BLOCK)                                                                                                      \
-  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME(const __grid_constant__ FewProduct p) { product<BLOCK, false, T>(p); } \
-  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME##_linear(const __grid_constant__ FewProduct p, const __grid_constant__ LinearStore linear) { product<BLOCK, true, T>(p, linear); }
-#define FEW(T) FEW_OF(T, lanes, 128, false) FEW_OF(T, block, 512, true)
+  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME(const __grid_constant__ FewProduct p) { product<BLOCK, false, opscope::cuda::few_terms, T>(p); } \
+  extern "C" __global__ void __launch_bounds__(THREADS) matmul_few_##T##_##NAME##_linear(const __grid_constant__ FewProduct p, const __grid_constant__ LinearStore linear) { product<BLOCK, true, opscope::cuda::few_terms, T>(p, linear); }
+#define FEW_LONG(T) extern "C" __global__ void __launch_bounds__(1024) matmul_few_##T##_long(const __grid_constant__ FewProduct p) { product<true, false, opscope::cuda::few_long_terms, T>(p); }
+#define FEW(T) FEW_OF(T, lanes, 128, false) FEW_OF(T, block, 512, true) FEW_LONG(T)
 FEW(f32)
 FEW(f16)
 FEW(bf16)

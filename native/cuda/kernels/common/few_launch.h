@@ -10,6 +10,7 @@ struct FewLaunch {
   int log2 = 0;              // 1 << log2 lanes have a result, where a block has several
   unsigned threads = 0;
   int64_t blocks = 0;
+  bool long_sum = false;     // of a block, whose threads have twice as many terms
 };
 
 }  // namespace opscope::cuda

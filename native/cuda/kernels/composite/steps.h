@@ -36,9 +36,9 @@ struct CompositeStep {
 // The kernel that makes the product and can do more in its store: of wgmma with operands and results whose rows start on 16 bytes, in 16 bits.
 inline LinearKernel linear_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
   if (s.batch != 1 || s.trans_a || !s.trans_b || dtype == Dtype::tf32) return LinearKernel::none;
-  const ProductKernel kernel = product_choice(device, dtype, s).kernel;
-  if (kernel == ProductKernel::few) return LinearKernel::few;
-  if (kernel != ProductKernel::tiles) return LinearKernel::none;
+  const ProductChoice choice = product_choice(device, dtype, s);
+  if (choice.kernel == ProductKernel::few && !choice.few.long_sum) return LinearKernel::few;
+  if (choice.kernel != ProductKernel::tiles) return LinearKernel::none;
   const TileKernel tile = tile_kernel(device, dtype, s);
   if (tile == TileKernel::f32_small) return LinearKernel::f32_small;
   return tile == TileKernel::wgmma && s.n % 8 == 0 && s.k % 8 == 0 ? LinearKernel::wgmma : LinearKernel::none;

@@ -3,9 +3,12 @@
 #include <cmath>
 #include <string_view>
 
+#include "../matmul/f32.h"
 #include "../matmul/narrow.h"
+#include "../matmul/panels.h"
 #include "../matmul/shifted.h"
 #include "../matmul/slab.h"
+#include "../matmul/small.h"
 #include "../matmul/stream.h"
 #include "each.h"
 #include "filters.h"
@@ -192,6 +195,24 @@ inline double conv_few_cost(int sm_count, const ConvShape& c) {
   return launch + static_cast<double>(c.terms) * term + (static_cast<double>(c.bytes) / bytes + across * static_cast<double>(c.columns / c.plane * c.terms * plan.sides.vectors) / products) * 132 / sm_count;
 }
 
+// By matmul_panels, or by wgmma with the planes copied first, in 16 bits whose planes start off 16 bytes; 0 where neither takes the product. Fitted to 51 convolutions on an H200 (8 and 10 % root mean
+// square error), and less for the launches as the models of other kernels have it.
+inline double conv_panels_cost(int sm_count, const ConvShape& c) {
+  constexpr int64_t most = int64_t{1} << 30;
+  if (c.element_bytes != 2 || c.plane % 8 == 0 || c.plane >= most || c.terms >= most || c.filters >= most) return 0;
+  const int64_t images = c.columns / c.plane;
+  const ProductShape s = {images * c.groups, static_cast<int>(c.filters), static_cast<int>(c.plane), static_cast<int>(c.terms), false, false, c.groups};
+  const double results = static_cast<double>(s.batch) * s.m * s.n, planes = static_cast<double>(s.batch) * s.n * s.k, gpus = 132.0 / sm_count;
+  if (takes_panels_16(sm_count, s)) {
+    constexpr double launch = 4.5, tiles = 9.1e-7, bytes = 4.7e-7;
+    const PanelsPlan plan = panels_plan(2, s);
+    return launch + (tiles * static_cast<double>(plan.cost * up(s.k, panels_at_once)) + bytes * static_cast<double>(c.bytes)) * gpus;
+  }
+  if (!c.wgmma || shifted_pays(s, 2) || is_middle(sm_count, s) || is_small(sm_count, s) || is_middle_at_once(sm_count, s) || !wgmma_pays(s, false)) return 0;
+  constexpr double launch = 7.6, copied = 4.6e-7, stored = 1.85e-6, tiles = 5.1e-9;
+  return launch + (copied * planes + stored * results + tiles * static_cast<double>(s.batch * up(s.m, 64) * up(s.n, 64) * 4096) * static_cast<double>(up(s.k, 64) * 64)) * gpus;
+}
+
 // By the kernels of products that read planes off 16 bytes as they lie, in 16 bits: matmul_stream for one image, matmul_shifted; 0 where neither takes the product.
 inline double conv_unaligned_cost(int sm_count, const ConvShape& c) {
   constexpr double launches = 8, stream_bytes = 1.7e6, bytes = 2.2e6;
@@ -207,7 +228,13 @@ inline double conv_unaligned_cost(int sm_count, const ConvShape& c) {
 // About what a batched product takes, which has a choice of kernels of its own: multiply-adds of whole tiles, or bytes.
 inline double conv_product_cost(int sm_count, const ConvShape& c) {
   if (const double cost = conv_slab_cost(sm_count, c, c.columns / c.plane * c.groups, c.filters, c.plane); cost > 0) return cost;
+  if (const double cost = conv_panels_cost(sm_count, c); cost > 0) return cost;
   if (const double cost = conv_unaligned_cost(sm_count, c); cost > 0) return cost;
+  constexpr int64_t most = int64_t{1} << 30;
+  if (c.element_bytes == 4 && c.wgmma && c.plane < most && c.filters < most && c.terms < most) {
+    constexpr double start = 4.5, steps_of_us = 6300;
+    return start + f32_plan(sm_count, {c.columns / c.plane * c.groups, static_cast<int>(c.filters), static_cast<int>(c.plane), static_cast<int>(c.terms), false, false, c.groups}).cost / steps_of_us;
+  }
   const bool wide = c.plane * c.element_bytes % 16 == 0;
   const double rate = (c.element_bytes == 4 ? 1.4e5 : wide ? 1.9e6 : 2e5) * sm_count, bytes = c.element_bytes == 2 && wide ? 3e6 : 1e6;
   const double tiles = static_cast<double>(c.columns / c.plane * c.groups) * static_cast<double>(up(c.filters, 64) * up(c.plane, 64)) * 4096, terms = static_cast<double>(up(c.terms, 16) * 16);

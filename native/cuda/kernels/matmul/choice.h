@@ -47,7 +47,7 @@ enum class TileKernel {
               // product is large enough to pay for it; matmul_f32_words: the same with operands as they lie, where it is not
   f32_small,  // matmul_f32_small: f32 of a few tiles
   simt,       // matmul_simt: other f32
-  unaligned,  // matmul_unaligned: tf32 of one tile and a long k, with an operand whose rows do not start on 16 bytes
+  unaligned,  // matmul_unaligned_<dtype>: tf32 of few tiles and a long k, with an operand whose rows do not start on 16 bytes; a large matrix times 4 to 16 vectors, where kernels that stream it are slower
   panels,     // matmul_panels_<dtype>: f16, bf16 and tf32 with a short k, whatever the alignment of rows
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
   middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, or up to 128 of k and few blocks, in blocks of 64 x 64 results
@@ -76,11 +76,7 @@ inline bool takes_slab(const Traits& device, const ProductShape& s) {
   return is_slab(device.shared_bytes_per_block, s) || (has_wgmma(device) && is_slab_in_rounds(device.sm_count, device.shared_bytes_per_block, s));
 }
 
-// Beside kernels for few vectors, for short sums and for tiles. matmul_small takes few tiles.
-inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) {
-  if (dtype == Dtype::tf32) return is_panels_tf32(s);
-  return is_panels_16(s) && !(s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= device.sm_count && is_small(device.sm_count, s));
-}
+inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) { return dtype == Dtype::tf32 ? is_panels_tf32(s) : takes_panels_16(device.sm_count, s); }
 
 inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
@@ -99,7 +95,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
-  if (tensor_cores && takes_panels(device, dtype, s)) return c;
+  if (tensor_cores && (takes_panels(device, dtype, s) || unaligned_pays_few(device.sm_count, shared, bytes, s))) return c;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const bool rows = s.n < s.m ? !s.trans_a : s.trans_b, long_aligned = s.n < s.m ? rows_aligned_a(s, bytes) : rows_aligned_b(s, bytes);  // k is contiguous in the long matrix; its rows start on 16 bytes
   // Small ones of 16 bits are done by blocks that load all of k at once.
@@ -127,11 +123,13 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (dtype == Dtype::f32 && takes_slab(device, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
-  if (c.stream.vectors > 0) return take(ProductKernel::stream);
-  if (splits && std::min(s.m, s.n) <= most_vectors) return take(ProductKernel::narrow_split);
   c.slim = slim_plan(device.sm_count, shared, s);
   const bool slims = !tensor_cores && c.slim.few > 0;
-  constexpr int least_slim_rows = 9, least_slim_k = 64;
+  // f32 of more than eight vectors whose rows of k are long.
+  constexpr int least_slim_rows = 9, most_slim_rows = 16, long_slim_k = 200;
+  if (c.stream.vectors > 0) return take(slims && rows && few >= least_slim_rows && few <= most_slim_rows && s.k >= long_slim_k ? ProductKernel::slim : ProductKernel::stream);
+  if (splits && std::min(s.m, s.n) <= most_vectors) return take(ProductKernel::narrow_split);
+  constexpr int least_slim_k = 64;
   const bool slim_rows = rows && long_aligned && few >= least_slim_rows && s.k >= least_slim_k;
   if (slims && ((few > most_vectors && s.k >= slim_before_narrow) || slim_rows)) return take(ProductKernel::slim);
   // A few more vectors than tensor cores have in two groups.
@@ -159,7 +157,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
   if (takes_panels(device, dtype, s)) return TileKernel::panels;
-  if (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s)) return TileKernel::unaligned;
+  if (unaligned_pays_few(device.sm_count, device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(dtype)), s) || (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s))) return TileKernel::unaligned;
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;

@@ -118,16 +118,6 @@ struct BulkOperands {
   }
 #endif
 };
-// Their addresses.
-struct WordOperands {
-  const float *a, *b;
-#ifdef OPSCOPE_WGMMA
-  template <int BM, int BN, int STAGES, int THREADS, bool A_ROWS, bool B_ROWS>
-  __device__ __forceinline__ auto ring(float* shared, int m, int n, int k, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
-    return WordRing<BM, BN, STAGES, WordCopies<BM, THREADS, A_ROWS, 1>, WordCopies<BN, THREADS, B_ROWS, 1>>{{a + static_cast<long long>(batch_a) * m * k, m, k, m0, k0}, {b + static_cast<long long>(batch) * k * n, n, k, n0, k0}, shared_address(shared), steps};
-  }
-#endif
-};
 // Their addresses, and whether rows start on 16 bytes.
 struct EitherOperands {
   const float *a, *b;

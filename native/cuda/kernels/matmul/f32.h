@@ -78,7 +78,7 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   const auto copied = [](bool turns, bool must, double elements) { return turns ? f32_copy_launch + f32_turn * elements : must ? f32_copy_launch + f32_copy * elements : 0; };
   const auto consider = [&](const Tile& t, bool turns_a, bool turns_b, bool words) {
     const bool rows_a = !s.trans_a && !turns_a, rows_b = s.trans_b && !turns_b;
-    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = words ? 0 : copied(turns_a, must_a, left) + copied(turns_b, must_b, right);
+    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = copied(turns_a, must_a && !words, left) + copied(turns_b, must_b && !words, right);
     const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count * t.blocks, count, steps, 4);
     for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
       // None of them empty, and four steps in each.
@@ -90,10 +90,15 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
       if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, words, cost};
     }
   };
+  // An operand off 16 bytes as it lies, and the other one as it lies or turned, to rows on 16 bytes.
+  const auto words_of = [&](const Tile& t, bool turns_a, bool turns_b) {
+    const bool turnable = (!turns_a || (!s.trans_a && s.m % 4 == 0)) && (!turns_b || (s.trans_b && s.n % 4 == 0));
+    return t.words > 0 && turnable && ((must_a && !turns_a) || (must_b && !turns_b));
+  };
   for (const Tile& t : tiles) {
-    if ((must_a || must_b) && t.words > 0) consider(t, false, false, true);
     for (const bool turns_a : {false, true})
       for (const bool turns_b : {false, true}) {
+        if (words_of(t, turns_a, turns_b)) consider(t, turns_a, turns_b, true);
         if (turns_a ? s.trans_a : must_a && !s.trans_a) continue;
         if (turns_b ? !s.trans_b : must_b && s.trans_b) continue;
         consider(t, turns_a, turns_b, false);

@@ -23,6 +23,8 @@ constexpr int64_t few_multiplications = int64_t{1} << 20, few_product_threads = 
 // The same of 16 bits with all of k in one thread.
 constexpr int64_t few_multiplications_of_threads = 3 << 19, few_results_of_threads = 205'000;
 constexpr int few_product_block = 512;  // threads
+// Of a longer k, whose vectors would take another kernel longer to share.
+constexpr int few_long_terms = 16, few_long_block = 1024, few_long_results = 100;
 
 // Of 16-bit operands whose rows all start on 16 bytes (`aligned`), which tensor cores take as they are, fewer where k is long enough for these.
 constexpr int64_t few_multiplications_aligned = int64_t{1} << 18;
@@ -34,6 +36,8 @@ inline FewLaunch few_product(int sm_count, int64_t results, int64_t k, bool alig
   if (half && k <= few_terms && results > few_product_threads && results <= few_results_of_threads && results * k <= few_multiplications_of_threads) return {true, false, 0, 128, (results + 127) / 128};
   if (streamed && k >= few_streamed && k <= 32 * few_terms && results >= few_streamed_results) return {};
   if (aligned && k >= few_aligned_k && results * k > few_multiplications_aligned) return {};
+  if (k > few_product_block * few_terms && k <= few_long_block * few_long_terms && results <= few_long_results && results * k <= few_multiplications)
+    return {true, true, 5, static_cast<unsigned>((k + 32 * few_long_terms - 1) / (32 * few_long_terms) * 32), results, true};
   if (results > few_product_threads || k > few_product_block * few_terms || results * k > few_multiplications) return {};
   if (k > 32 * few_terms) {
     const int64_t threads = (k + 32 * few_terms - 1) / (32 * few_terms) * 32;

@@ -4,7 +4,9 @@
 
 #include "panels_task.h"
 #include "shape.h"
+#include "shifted.h"
 #include "short.h"
+#include "small.h"
 
 namespace opscope::cuda {
 
@@ -16,6 +18,7 @@ struct PanelsPlan {
   int rows, columns;  // of a tile, as kernels are built
   int words;          // of 4 bytes of k in a panel, as kernels are built
   int64_t blocks;
+  int64_t cost;       // of a panel of each block, in units of the tiles' costs
 };
 
 // The tile whose blocks cost the least, of which fewer than fill the GPU take as long as those. Costs are fitted to times of each tile (NOTES.md).
@@ -34,7 +37,7 @@ inline PanelsPlan panels_plan(int64_t element_bytes, const ProductShape& s) {
     const int64_t tiles_m = up(s.m, tile.rows), tiles_n = up(s.n, tile.columns), blocks = s.batch * tiles_m * tiles_n, cost = std::max(blocks, least_blocks) * (element_bytes == 4 ? tile.cost_tf32 : tile.cost);
     if (least != 0 && cost >= least) continue;
     least = cost;
-    p.rows = tile.rows, p.columns = tile.columns, p.blocks = blocks;
+    p.rows = tile.rows, p.columns = tile.columns, p.blocks = blocks, p.cost = cost;
     t.tiles_m = static_cast<int>(tiles_m), t.tiles_n = static_cast<int>(tiles_n);
   }
   t.by_tiles_m = divide_by(t.tiles_m), t.by_tiles_n = divide_by(t.tiles_n);
@@ -49,6 +52,9 @@ inline bool is_panels_16(const ProductShape& s) {
   constexpr double most_products = 1.6e8;
   const int few = std::min(s.m, s.n);
   const int64_t results = s.batch * s.m * s.n;
+  // More of k in the place of matmul_narrow and matmul_small, where no copies or large operands are at hand.
+  constexpr int longer_k = 320, most_longer = 33, least_length = 129;
+  if (s.k > most_k && s.k <= longer_k) return few >= least_side && few <= most_longer && std::max(s.m, s.n) >= least_length && !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) && !shifted_pays(s, 2);
   if (s.k < least_k || s.k > most_k || few < (s.k < least_side_k ? most_vectors_side : least_side) || s.batch * up(s.m, 48) * up(s.n, 48) > most_blocks) return false;
   const bool vectors = s.n % 8 == 0, by_short = is_short(2, s);
   // matmul_short reads k in whole words where it is contiguous in both, and is as fast for many results.
@@ -59,6 +65,9 @@ inline bool is_panels_16(const ProductShape& s) {
   if (few <= most_few) return true;
   return s.k <= short_k ? results <= most_results : static_cast<double>(results) * s.k <= most_products && (s.k <= panels_at_once || results <= 1'200'000);
 }
+
+// Beside kernels for few vectors, for short sums and for tiles. matmul_small takes few tiles.
+inline bool takes_panels_16(int sm_count, const ProductShape& s) { return is_panels_16(s) && !(s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= sm_count && is_small(sm_count, s)); }
 
 // Of tf32: with more vectors than other kernels have in two groups.
 inline bool is_panels_tf32(const ProductShape& s) {

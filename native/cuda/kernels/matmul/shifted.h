@@ -31,6 +31,9 @@ inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
   const int64_t x = x_is_b ? s.n : s.m, few = x_is_b ? s.m : s.n;
   const double bytes = static_cast<double>(x_is_b ? s.batch : s.batch_a) * static_cast<double>(x) * s.k * static_cast<double>(element_bytes);  // of X
   const bool k_contiguous = x_is_b ? s.trans_b : !s.trans_a;
+  // In 16 bits, with a very long k copies and tiles of mma.sync take longer, whatever the sides.
+  constexpr int very_long_k = 40'000, least_side = 24, most_few = 320;
+  if (element_bytes == 2 && s.k >= very_long_k && std::min(s.m, s.n) >= least_side && few <= most_few) return true;
   if (few < few_of_shifted) return element_bytes == 4 ? few >= (k_contiguous ? 9 : 10) && x >= 2 * few && s.k >= 129 && bytes >= (k_contiguous ? 4e6 : 8e6) : few >= 9 && x >= 3 * few && s.k >= 100 && bytes >= (k_contiguous ? 8.3e6 : 5e6);
   // With a long k copies take longer than the product, whatever the sides.
   constexpr int long_k = 16'000, most_few_of_long_k = 320, least_of_long_k = 65;

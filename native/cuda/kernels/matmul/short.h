@@ -52,6 +52,10 @@ inline bool is_short(int64_t element_bytes, const ProductShape& s, bool rest = f
   if (s.k <= 16) return s.m >= 24 && s.n >= (rest ? 3 : 16) && results >= (rest ? 160 : 300) << 10;
   // Wide results off 16 bytes, whose rows wgmma would store a part at a time.
   if (!vectors && s.n > 256 && s.m >= 256 && !s.trans_a && s.k <= (s.trans_b ? 40 : 32)) return results >= 1 << 18;
+  // A little more of k by so many rows, whose copies for wgmma take longer.
+  constexpr int few_more_k = 40, many_rows = 13'000, most_odd_rows = 1 << 14;  // of rows of a that start on odd elements
+  constexpr int64_t many_results = 7'500'000, most_results = 1 << 24;
+  if (!vectors && s.n > 256 && s.m >= many_rows && !s.trans_a && s.k <= few_more_k && (s.k % 2 == 0 || s.m <= most_odd_rows)) return results >= many_results && results <= most_results;
   // More columns where a is too large to be copied for wgmma; a transposed one off 16 bytes is read sooner by matmul_long.
   if (s.trans_a && s.m % 8 != 0 && s.n > 32) return false;
   return s.k <= 48 && s.m >= 256 && s.n >= 9 && (s.n <= 32 ? results >= 150 << 10 : s.n < 64 && !vectors && s.batch * s.m * s.k >= 1 << 20);

@@ -1,19 +1,28 @@
-// tf32 products of few tiles and a long k, both operands as they lie (matmul_unaligned.cu), the same for host and device.
+// Products on tensor cores of few tiles and a long k, both operands as they lie (unaligned.cuh), the same for host and device.
 #pragma once
 
 namespace opscope::cuda {
 
-// Rows and columns of results of a block, k of a stage, stages of its ring, threads.
-constexpr int unaligned_tile = 128, unaligned_step = 32, unaligned_stages = 5, unaligned_threads = 256;
-// Bytes of an operand in a stage: 128 lines of 9 pieces of 16 bytes where k is contiguous, else 32 lines of 33, spaced so that neighbouring lanes meet different banks.
-constexpr int unaligned_line_k = 9 * 16, unaligned_line_l = 34 * 16;
-constexpr int unaligned_bytes(bool k_contiguous) { return k_contiguous ? unaligned_tile * unaligned_line_k : unaligned_step * unaligned_line_l; }
+// Bytes of k of a stage where k is contiguous.
+constexpr int unaligned_step = 128;
+// A tile of results, as kernels are built: the long side of narrow ones is that of rows.
+struct UnalignedTile {
+  int rows, columns;
+  int warps_m, warps_n, parts;  // across rows and columns, and those that share the k of a stage
+  int stages, blocks;           // of a block's ring; of a multiprocessor
+  constexpr int threads() const { return warps_m * warps_n * parts * 32; }
+};
+constexpr UnalignedTile unaligned_tiles[] = {{64, 64, 2, 2, 2, 5, 2}, {96, 96, 2, 2, 4, 5, 1}, {128, 128, 2, 4, 1, 5, 1}, {128, 16, 4, 1, 2, 5, 2}};
+// Bytes of a line of an operand in a stage: 9 pieces of 16 bytes where k is contiguous, else those of a tile and one more, spaced so that neighbouring lanes meet different banks.
+constexpr int unaligned_line(int side, int element_bytes, bool k_contiguous) { return k_contiguous ? unaligned_step + 16 : side * element_bytes + (element_bytes == 4 ? 32 : 16); }
+constexpr int unaligned_bytes(int side, int element_bytes, bool k_contiguous) { return (k_contiguous ? side : unaligned_step / element_bytes) * unaligned_line(side, element_bytes, k_contiguous); }
 
 }  // namespace opscope::cuda
 
 struct UnalignedTask {
   int m, n, k;
-  int tiles_m, tiles_n;  // of a product
-  int each, splits;      // stages of a share of k, and shares
-  int batches_a;         // a repeats after so many products
+  int tiles_m, tiles_n;      // of a product
+  int splits;                // blocks that share k: each has every `splits`th stage of it
+  int batches_a, batches_b;  // operands repeat after so many products
+  int row, column;           // elements of the result from one row or column to the next
 };

@@ -37,7 +37,7 @@ void product_choices() {
              tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::shifted, bf16, {1, 23, 110'917, 1409, false, false}) && is(K::stream, bf16, {1, 23, 110'917, 1409, false, false}, gpu(10, 0, hopper_shared)) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
              tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
          "and each kernel of tiles");
-  expect(tiles(T::wgmma, tf32, {1, 16, 65'536, 84, true, true}) && tiles(T::wgmma, f16, {1, 197, 7, 65'536, false, false}) && tiles(T::small, f16, {8, 257, 7, 256, true, false}) && tiles(T::f32_small, f32, {1, 16, 557, 1024, false, false}),
+  expect(tiles(T::wgmma, tf32, {1, 10, 20'000, 1024, false, true}) && tiles(T::unaligned, tf32, {1, 16, 65'536, 84, true, true}) && tiles(T::wgmma, f16, {1, 197, 7, 65'536, false, false}) && tiles(T::small, f16, {8, 257, 7, 256, true, false}) && tiles(T::f32_small, f32, {1, 16, 557, 1024, false, false}),
          "tensor cores take few vectors where a copy of the short side is all they need, blocks of few tiles those of a small matrix");
   expect(tiles(T::wgmma, tf32, {1, 5, 256, 30'000, false, true}) && tiles(T::wgmma, tf32, {1, 128, 3, 120'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 4096, 20'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 256, 16'384, false, true}),
          "two to eight vectors in tf32 with a long k and few results take parts of k by wgmma");
@@ -46,10 +46,13 @@ void product_choices() {
          "one vector streams in f32 arithmetic, long rows of large matrices are copied whole, and warps share the k of small ones");
   expect(is(K::slab, f32, {1, 5001, 515, 190, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !is(K::slab, f32, {1, 5001, 515, 190, true, true}, ampere) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
          "k of a few hundred comes in rounds of shared memory on Hopper, or by tiles of which a multiprocessor has several, where these are faster than others");
-  expect(tiles(T::unaligned, tf32, {1, 128, 123, 524'289, false, true}) && tiles(T::shifted, tf32, {1, 64, 65, 100'001, false, true}) && tiles(T::shifted, tf32, {1, 9, 5001, 301, false, true}) && tiles(T::wgmma, tf32, {1, 64, 38, 101'495, true, true}) && tiles(T::panels, tf32, {1, 173, 2048, 37, true, true}) &&
+  expect(tiles(T::unaligned, tf32, {1, 128, 123, 524'289, false, true}) && tiles(T::shifted, tf32, {1, 64, 65, 100'001, false, true}) && tiles(T::shifted, tf32, {1, 9, 5001, 301, false, true}) && tiles(T::unaligned, tf32, {1, 64, 38, 101'495, true, true}) && tiles(T::panels, tf32, {1, 173, 2048, 37, true, true}) &&
              tiles(T::panels, f16, {1, 130'001, 50, 30, true, false}) && tiles(T::panels, bf16, {1, 41, 2'097'153, 61, true, true}) && is(K::slim, f32, {2, 9, 2316, 257, false, true}) && is(K::slim, f32, {1, 50'001, 12, 64, false, true}) && is(K::short_k, tf32, {16, 125'531, 17, 23, true, false}) &&
              is(K::few, f16, {1, 151, 901, 5, true, false}) && is(K::short_k, bf16, {1, 4096, 65, 8, false, true}) && is(K::deep, tf32, {1, 1, 5, 30'001, false, true}),
          "long sums, few vectors and short sums off 16 bytes are read as they lie");
+  expect(is(K::slim, f32, {1, 8192, 16, 2697, false, false}) && is(K::stream, f32, {1, 154'841, 15, 103, false, false}) && tiles(T::shifted, f16, {1, 79, 33, 787'997, false, true}) && !tiles(T::shifted, f16, {1, 79, 33, 30'001, false, true}) && tiles(T::panels, bf16, {37, 17, 263, 256, true, false}) &&
+             !tiles(T::panels, bf16, {46, 125, 27, 281, true, false}) && is(K::short_k, f16, {1, 13'794, 769, 33, false, false}) && !is(K::short_k, f16, {1, 100'001, 777, 37, false, false}) && is(K::few, f32, {1, 2, 1, 4097, true, false}) && !is(K::few, tf32, {1, 60, 2, 8000, true, false}) && !is(K::few, f32, {1, 1, 1, 16'385, false, false}),
+         "longer sums of few results and of narrow ones have their kernels");
   expect(skinny_plan(132, 4, {1, 887, 1, 204'905, false, false}).splits > 12 && skinny_plan(132, 4, {1, 129, 1, 1'000'001, false, false}).splits < 66, "many rows of a long sum are shared by more blocks than a few are");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),

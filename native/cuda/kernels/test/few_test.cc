@@ -65,10 +65,10 @@ void few_products() {
   for (const int64_t batch : {1, 3, 64, 5000})
     for (int m = 1; m < 3000; m += m / 3 + 1)
       for (int n = 1; n < 3000; n += n / 3 + 1)
-        for (int k = 1; k < 3000; k += k / 3 + 1) {
+        for (int k = 1; k < 20'000; k += k / 3 + 1) {
           const int64_t results = batch * m * n;
           const FewLaunch p = few_product(132, results, k, false, false, false);
-          whole = whole && (!p.taken || (results * k <= few_multiplications && p.blocks * p.threads <= few_product_threads + 128 && covers(p, results, k, few_terms)));
+          whole = whole && (!p.taken || (results * k <= few_multiplications && p.blocks * p.threads <= few_product_threads + 128 && covers(p, results, k, p.long_sum ? few_long_terms : few_terms)));
           const FewConvolutionShape f = few_convolution(results, k, results);
           if (f.taken) convolutions = convolutions && f.threads % 32 == 0 && f.threads <= 128 && f.blocks * f.threads >= results << f.log2 && (f.blocks - 1) * f.threads < results << f.log2;
         }

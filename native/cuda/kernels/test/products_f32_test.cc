@@ -38,20 +38,22 @@ bool several() {
   return right;
 }
 
-// Blocks of products with both operands off 16 bytes cover the result and k once, and shared memory holds their rings.
+// Blocks of products whose operands are read as they lie cover the result once, whichever side is long, each block has a stage of k, and shared memory holds the rings of all blocks of a multiprocessor.
 bool unaligned() {
   bool right = true;
   for (const int m : {1, 33, 128, 129, 1001})
-    for (const int n : {35, 123, 255})
+    for (const int n : {5, 35, 123, 255})
       for (const int k : {1, 33, 9001, 524'289})
-        for (const int64_t batch : {1, 7})
-          for (const int layout : {0, 1, 2, 3}) {
-            const UnalignedPlan p = unaligned_plan(132, {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0});
-            const UnalignedTask& t = p.task;
-            const int64_t steps = up(k, unaligned_step);
-            right = right && t.tiles_m * unaligned_tile >= m && (t.tiles_m - 1) * unaligned_tile < m && t.tiles_n * unaligned_tile >= n && (t.tiles_n - 1) * unaligned_tile < n && int64_t{t.each} * t.splits >= steps && int64_t{t.each} * (t.splits - 1) < steps &&
-                    p.blocks == batch * t.tiles_m * t.tiles_n * t.splits && p.shared <= shared_bytes && (t.splits == 1 || t.each >= 8);
-          }
+        for (const int64_t bytes : {2, 4})
+          for (const int64_t batch : {1, 7})
+            for (const int layout : {0, 1, 2, 3}) {
+              const UnalignedPlan p = unaligned_plan(132, bytes, {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0, 1});
+              const UnalignedTask& t = p.task;
+              const int64_t steps = up(k * bytes, unaligned_step);
+              right = right && t.m == (p.turned ? n : m) && t.n == (p.turned ? m : n) && t.batches_a == (p.turned ? batch : 1) && t.batches_b == (p.turned ? 1 : batch) && int64_t{t.m - 1} * t.row + int64_t{t.n - 1} * t.column + 1 == int64_t{m} * n;
+              right = right && t.tiles_m * p.tile.rows >= t.m && (t.tiles_m - 1) * p.tile.rows < t.m && t.tiles_n * p.tile.columns >= t.n && (t.tiles_n - 1) * p.tile.columns < t.n;
+              right = right && t.splits >= 1 && t.splits <= steps && p.blocks == batch * t.tiles_m * t.tiles_n * t.splits && (p.shared + 1024) * p.tile.blocks <= 228 << 10;
+            }
   return right;
 }
 
@@ -71,8 +73,15 @@ void f32_products() {
   expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
              !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
          "a few hundred of k in f32 takes them, but for few or very many tiles");
-  expect(unaligned(), "tiles and shares of operands that both have rows off 16 bytes cover the product once");
-  expect(unaligned_pays(132, shared_bytes, {1, 128, 123, 524'289, false, true}) && unaligned_plan(132, {1, 128, 123, 524'289, false, true}).task.splits == 132 && !unaligned_pays(132, shared_bytes, {1, 128, 124, 524'288, false, true}) && !unaligned_pays(132, shared_bytes, {1, 128, 123, 1001, false, true}) &&
-             !unaligned_pays(132, shared_bytes, {1, 4095, 4097, 9001, false, true}) && !unaligned_pays(132, 99 << 10, {1, 128, 123, 524'289, false, true}),
-         "both are read as they lie where tiles are few and k is long");
+  expect(unaligned(), "tiles and shares of operands that are read as they lie cover the product once");
+  const auto pays = [](const ProductShape& s) { return unaligned_pays(132, shared_bytes, s); };
+  expect(pays({1, 128, 123, 524'289, false, true}) && pays({1, 33, 35, 1'544'317, false, true}) && pays({1, 90, 87, 131'072, true, false}) && pays({1, 199, 65, 4139, true, false}) && pays({1, 61, 113, 120'227, false, false}) && !pays({1, 128, 124, 524'288, false, true}) &&
+             !pays({1, 128, 123, 1001, false, true}) && !pays({1, 61, 113, 90'001, false, false}) && !pays({1, 76, 128, 432'159, false, true}) && !pays({1, 4095, 4097, 9001, false, true}) && !unaligned_pays(132, 64 << 10, {1, 128, 123, 524'289, false, true}),
+         "tf32 of few tiles and a long k is read as it lies");
+  const auto of_few = [](int64_t bytes, const ProductShape& s) { return unaligned_pays_few(132, shared_bytes, bytes, s); };
+  expect(of_few(4, {1, 512, 4, 119'633, true, false}) && of_few(4, {1, 8, 30'000, 1024, false, true}) && of_few(4, {1, 13, 32'769, 593, true, false}) && of_few(2, {1, 89, 5, 1'048'577, false, true}) && !of_few(4, {1, 1691, 4, 7823, false, true}) && !of_few(4, {1, 10, 20'000, 1024, false, true}) &&
+             !of_few(2, {1, 688, 8, 26'207, false, true}) && !of_few(4, {1, 14, 3257, 239, true, true}),
+         "so is a large matrix times a few vectors");
+  expect(unaligned_plan(132, 4, {1, 33, 35, 1'544'317, false, true}).tile.rows == 64 && unaligned_plan(132, 4, {1, 90, 87, 131'072, true, false}).tile.rows == 96 && unaligned_plan(132, 4, {1, 106, 85, 4209, true, false}).tile.rows == 64 && unaligned_plan(132, 4, {1, 8, 30'000, 1024, false, true}).tile.columns == 16,
+         "by the tile that computes the least, and by small ones where k is shorter");
 }

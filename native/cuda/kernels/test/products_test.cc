@@ -248,7 +248,7 @@ void products() {
             const auto is = [&](int rows, int columns) { return tiles.rows == rows && tiles.columns == columns; };
             const bool known = is(256, 128) || is(128, 128) || is(128, 64) || is(64, 128) || is(256, 32) || is(32, 256);
             // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
-            f32 = f32 && (tiles.rows == 0 || (known && f32_shared_bytes(tiles) * (is(128, 128) ? 2 : 1) <= 227 << 10 && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (tiles.words ? !tiles.turns_a && !tiles.turns_b && !is(128, 128) : (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b))));
+            f32 = f32 && (tiles.rows == 0 || (known && f32_shared_bytes(tiles) * (is(128, 128) ? 2 : 1) <= 227 << 10 && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (tiles.words ? (!tiles.turns_a || (!s.trans_a && m % 4 == 0)) && (!tiles.turns_b || (s.trans_b && n % 4 == 0)) && !is(128, 128) : (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b))));
             for (const int64_t bytes : {2, 4}) {
               if (!is_skinny(s, bytes == 4)) continue;
               const SkinnyPlan plan = skinny_plan(132, bytes, s);
