@@ -18,6 +18,8 @@ const FEW_QUERIES = 32
 /** Tiles that leave most of a device idle, and keys that workgroups of fewer queries then take in less time. */
 const FEW_TILES = 66
 const SHORT = 512
+/** Keys up to which these are faster than few tiles by matrices; heads of HALF_HEAD are so for more tiles, of any number of keys. */
+const SHORT_FOR_MATRICES = 256
 /** Heads that fill half of a tile's columns of values or less, and those that fill little more. */
 const HALF_HEAD = 32
 const ODD_HEAD = 40
@@ -38,10 +40,11 @@ const kernel: Kernel = {
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
-    const matrices = seqQ >= FEW_QUERIES ? planMatrices(few, shape) : undefined
-    if (matrices) return byMatrices(few, matrices, shape)
     const tiles = batch * heads * tilesOf(seqQ)
     const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)
+    const isForMatrices = seqQ >= FEW_QUERIES && !isFew(few) && !(tiles <= FEW_TILES && keysSeen(few) <= SHORT_FOR_MATRICES) && !(tiles <= 2 * FEW_TILES && headDim <= HALF_HEAD)
+    const matrices = isForMatrices ? planMatrices(few, shape) : undefined
+    if (matrices) return byMatrices(few, matrices, shape)
     // Queries of tiles that would leave a device idle, be cut into parts or stand half empty.
     const isSpread = seqQ >= FEW_QUERIES && !isFew(few) && ((isIdle && headDim <= HALF_HEAD) || (tiles > FEW_TILES && planTiles(few).parts > 1) || (headDim > HALF_HEAD && headDim <= ODD_HEAD))
     const spread = isSpread ? planSpreadKeys(few, shape) : undefined

@@ -1,5 +1,5 @@
-import { numbers, step, WORKGROUP_BYTES } from '../../../wgsl/header'
-import { VECTOR_BYTES } from '../../../wgsl/matrix-tile'
+import { numbers, step, THREADS, WORKGROUP_BYTES } from '../../../wgsl/header'
+import { strideOf, VECTOR_BYTES } from '../../../wgsl/matrix-tile'
 import { matricesOf } from '../../../wgsl/subgroup-matrix'
 import type { DeviceLimits, Program, SubgroupMatrices } from '../../types'
 import { joinStep, keysSeen, type FewAttention } from '../few'
@@ -7,27 +7,33 @@ import { matrixText } from './text'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
-/** Sides of the products that tiles are made of. */
+/** Sides of products that every tile is made of. */
 const SIDE = 16
-/** Workgroups that fill a device, and keys that are worth a workgroup of their own and the pass that joins it. */
-const FILLED = 264
+/** Keys in workgroup memory at a time. */
+const KEYS = 32
+/** Workgroups from which on a tile of more queries is faster than more workgroups, and the share of its queries that may be missing. */
+const FILLED = 128
+const MAX_EMPTY = 0.3
+/** Heads whose sums leave registers for twice the queries. */
+const SHORT_HEAD = 64
+/** Workgroups of parts, and keys that are worth a workgroup of their own and the pass that joins it. */
+const FILLED_BY_PARTS = 264
 const MIN_KEYS = 128
 
-/** Tiles of a workgroup: subgroups, queries of each, and the keys that all of them have in workgroup memory at a time. */
-export interface MatrixTiles {
+/** Subgroups of a workgroup and queries of each. */
+export interface MatrixTile {
   subgroups: number
   rows: number
-  keys: number
-  /** Subgroups that share queries: each has the scores of some of the keys and the sums of some columns; 1 where absent. */
-  spread?: 1 | 2
-  /** Columns of a product; 16 where absent. */
-  n?: number
 }
+const LARGE: MatrixTile = { subgroups: 8, rows: 32 }
+const MEDIUM: MatrixTile = { subgroups: 8, rows: 16 }
+const SMALL: MatrixTile = { subgroups: 4, rows: 16 }
 
-/** `apart`: whether values have memory of their own, rather than that of the keys. `depth`: elements of a head with those that fill its last product. */
-export interface MatrixPlan extends Required<Omit<MatrixTiles, 'n'>> {
+/** `depth`: elements of a head with those that fill its last product. `apart`: whether values have memory of their own, rather than that of the keys. */
+export interface MatrixPlan extends MatrixTile {
   matrices: SubgroupMatrices
   lanes: number
+  keys: number
   depth: number
   apart: boolean
   tiles: number
@@ -35,60 +41,36 @@ export interface MatrixPlan extends Required<Omit<MatrixTiles, 'n'>> {
   perPart: number
 }
 
-const n = 8
-const SHORT_HEADS: readonly MatrixTiles[] = [
-  { subgroups: 8, rows: 32, keys: 32 },
-  { subgroups: 8, rows: 32, keys: 32, n },
-  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
-  { subgroups: 16, rows: 16, keys: 32, n },
-  { subgroups: 8, rows: 16, keys: 32, n },
-  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
-  { subgroups: 4, rows: 16, keys: 32, n },
-]
-const HEADS: readonly MatrixTiles[] = [
-  { subgroups: 8, rows: 32, keys: 32, spread: 2 },
-  { subgroups: 8, rows: 32, keys: 32, spread: 2, n },
-  { subgroups: 8, rows: 16, keys: 32, n },
-  { subgroups: 16, rows: 16, keys: 32, n },
-  { subgroups: 16, rows: 32, keys: 32, spread: 2, n },
-  { subgroups: 4, rows: 16, keys: 32, n },
-  { subgroups: 4, rows: 32, keys: 64, spread: 2, n },
-]
-const LONG_HEADS: readonly MatrixTiles[] = [
-  { subgroups: 4, rows: 16, keys: 32 },
-  { subgroups: 4, rows: 16, keys: 32, n },
-  { subgroups: 8, rows: 16, keys: 32, n },
-  { subgroups: 8, rows: 16, keys: 32 },
-]
+const queriesOf = ({ subgroups, rows }: MatrixTile): number => subgroups * rows
 
-/** Undefined where the device has no such products or too little memory. */
-export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan | undefined {
-  const variant = (8 - (of.seqK % 8)) % 8
-  if (variant === 7) return undefined
-  const variants = of.headDim <= 64 ? SHORT_HEADS : of.headDim <= 128 ? HEADS : LONG_HEADS
-  return [variants[variant] ?? variants[0]!, LONG_HEADS[0]!].flatMap((tiles) => planOf(of, device, tiles) ?? [])[0]
+/** The tiles that suit a case, the most queries first; causal tiles of many queries see keys in vain. */
+function tilesFor({ batch, heads, seqQ, headDim, causal }: FewAttention): readonly MatrixTile[] {
+  const suits = (tile: MatrixTile) => {
+    const tiles = Math.ceil(seqQ / queriesOf(tile))
+    return batch * heads * tiles >= FILLED && tiles * queriesOf(tile) * (1 - MAX_EMPTY) <= seqQ
+  }
+  const larger = headDim > SHORT_HEAD ? [MEDIUM] : causal ? [] : [LARGE, MEDIUM]
+  return [...larger.filter(suits), SMALL]
 }
 
-export function planOf(of: FewAttention, device: DeviceLimits, tiles: MatrixTiles): MatrixPlan | undefined {
+/** The largest tile that suits the case and that the device has threads and memory for. Undefined where it has no products of f16, or too little of either. */
+export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan | undefined {
   const { dtype, batch, heads, seqQ, headDim } = of
-  const matrices = matricesOf(device, 'f16', { m: SIDE, n: tiles.n ?? SIDE, k: SIDE })
+  const matrices = matricesOf(device, 'f16', { m: SIDE, n: SIDE, k: SIDE })
   const lanes = device.subgroups
-  const { spread = 1 } = tiles
-  const queries = (tiles.rows * tiles.subgroups) / spread
-  if (dtype !== 'f16' || !matrices || matrices.result !== 'f32' || lanes === undefined || headDim > MAX_HEAD_DIM) return undefined
-  // Threads that share a row have keys of whole products.
-  if (lanes < tiles.rows || tiles.keys % ((lanes / tiles.rows) * spread * SIDE) > 0 || lanes * tiles.subgroups > (device.threads ?? 256)) return undefined
-  const depth = Math.ceil(headDim / (SIDE * spread)) * SIDE * spread
-  const tile = tiles.keys * (depth / 8 + spread)
-  const scores = queries * (tiles.keys / 4 + 1)
-  const bytes = (copies: number) => VECTOR_BYTES * (copies * tile + scores) + 4 * (tiles.rows * tiles.subgroups + 1)
+  if (dtype !== 'f16' || matrices?.result !== 'f32' || lanes === undefined || headDim > MAX_HEAD_DIM) return undefined
+  const depth = Math.ceil(headDim / SIDE) * SIDE
   const memory = device.workgroupBytes ?? WORKGROUP_BYTES
-  if (bytes(1) > memory) return undefined
-  const ofQueries = Math.ceil(seqQ / queries)
-  const ofKeys = Math.ceil(keysSeen(of) / tiles.keys)
-  const wanted = Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * ofQueries)), Math.floor((ofKeys * tiles.keys) / MIN_KEYS)))
+  const bytes = (tile: MatrixTile, copies: number) => VECTOR_BYTES * (copies * KEYS * strideOf(depth / 8) + queriesOf(tile) * strideOf(KEYS / 4)) + 4 * (queriesOf(tile) + 1)
+  // Threads that share a row have keys of whole products.
+  const fits = (tile: MatrixTile) => lanes >= tile.rows && KEYS % ((lanes / tile.rows) * SIDE) === 0 && lanes * tile.subgroups <= Math.max(THREADS, device.threads ?? 0) && bytes(tile, 1) <= memory
+  const tile = tilesFor(of).find(fits)
+  if (!tile) return undefined
+  const tiles = Math.ceil(seqQ / queriesOf(tile))
+  const ofKeys = Math.ceil(keysSeen(of) / KEYS)
+  const wanted = Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / (batch * heads * tiles)), Math.floor((ofKeys * KEYS) / MIN_KEYS)))
   const each = Math.ceil(ofKeys / wanted)
-  return { ...tiles, spread, apart: bytes(2) <= memory, matrices, lanes, depth, tiles: ofQueries, parts: Math.ceil(ofKeys / each), perPart: each * tiles.keys }
+  return { ...tile, matrices, lanes, keys: KEYS, depth, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
 }
 
 /** Attention of many queries by matrices of subgroups. */

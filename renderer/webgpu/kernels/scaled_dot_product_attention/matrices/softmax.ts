@@ -1,4 +1,5 @@
 import { numbers } from '../../../wgsl/header'
+import { strideOf } from '../../../wgsl/matrix-tile'
 import { loadMatrix, matrixTypes } from '../../../wgsl/subgroup-matrix'
 import type { MatrixPlan } from './plan'
 
@@ -9,15 +10,14 @@ const HEADROOM = 8
 
 /**
  * WGSL that makes weights, as matrices `weight_<r>_<b>`, of the scores of a tile of keys. Elements of a matrix cannot be reached, so sums are scaled through workgroup memory (`scaled`, by `kept`), and only
- * when a score passes the largest one in use, `top`, by HEADROOM. Threads that share a row have their own `total`, which are added up by `total` for those of a subgroup.
+ * when a score passes the largest one in use, `top`, by HEADROOM. Threads that share a row have a `total` each, which `total` adds up.
  */
-export function softmaxText({ matrices, lanes, subgroups, spread, rows, keys }: MatrixPlan, whenSeen: (text: string) => string, scaled: string): { quads: number; functions: string; weights: string; total: string } {
+export function softmaxText({ matrices, lanes, rows, keys }: MatrixPlan, whenSeen: (text: string) => string, scaled: string): { quads: number; functions: string; weights: string; total: string } {
   const { m, k } = matrices
   const { left } = matrixTypes(matrices)
-  const scoreStride = keys / 4 + 1
-  const ofTile = (subgroups / spread) * rows
+  const scoreStride = strideOf(keys / 4)
   // Several threads share a row where a subgroup has more threads than queries.
-  const perThread = keys / ((lanes / rows) * spread)
+  const perThread = keys / (lanes / rows)
   const quads = numbers(perThread / 4)
   const exchanged = (name: string, by: (a: string, b: string) => string) => each(numbers(Math.log2(lanes / rows)), (s) => `      ${name} = ${by(name, `subgroupShuffleXor(${name}, ${rows << s}u)`)};`)
   // Weights of a row lie where the scores of the same thread were.
@@ -25,25 +25,23 @@ export function softmaxText({ matrices, lanes, subgroups, spread, rows, keys }: 
     const thread = Math.floor((b * k) / perThread)
     return `${r * m * scoreStride + (thread * perThread) / 4 + (b * k - thread * perThread) / 8}u`
   }
-  const scores = `${each(quads, (j) => `      s_${j} = bitcast<vec4<f32>>(scores[team][own_at + ${j}u]);`)}
+  const scores = `${each(quads, (j) => `      s_${j} = bitcast<vec4<f32>>(scores[subgroup][own_at + ${j}u]);`)}
       if (first_key + ${keys}u > limit) {
         let place = vec4<u32>(first_key + own_key) + vec4<u32>(0u, 1u, 2u, 3u);
 ${each(quads, (j) => `        s_${j} = select(vec4<f32>(-1e30), s_${j}, place + vec4<u32>(${4 * j}u) < vec4<u32>(limit));`)}
       }
       var highest = s_0;
 ${each(quads.slice(1), (j) => `      highest = max(highest, s_${j});`)}
-      high = max(max(highest.x, highest.y), max(highest.z, highest.w));
+      var high = max(max(highest.x, highest.y), max(highest.z, highest.w));
 ${exchanged('high', (a, b) => `max(${a}, ${b})`)}
       high *= factor;`
-  const weights = `      var weighed = vec4<f32>(0.0);
+  const made = `      var weighed = vec4<f32>(0.0);
 ${each(quads, (j) => `      s_${j} = exp2(s_${j} * factor - top); weighed += s_${j};`)}
       total += (weighed.x + weighed.y) + (weighed.z + weighed.w);
-${each(numbers(quads.length / 2), (j) => `      scores[team][own_at + ${j}u] = vec4<u32>(pack2x16float(s_${2 * j}.xy), pack2x16float(s_${2 * j}.zw), pack2x16float(s_${2 * j + 1}.xy), pack2x16float(s_${2 * j + 1}.zw));`)}`
-  const declared = `${each(quads, (j) => `    var s_${j}: vec4<f32>;`)}
-    var high = -1e20;
-    var kept = 1.0;`
-  const loaded = each(numbers(rows / m), (r) => each(numbers(keys / k), (b) => `    let weight_${r}_${b} = ${loadMatrix(left, 'scores[team]', weightAt(r, b), `${scoreStride}u`)};`))
-  const alone = `${declared}
+${each(numbers(quads.length / 2), (j) => `      scores[subgroup][own_at + ${j}u] = vec4<u32>(pack2x16float(s_${2 * j}.xy), pack2x16float(s_${2 * j}.zw), pack2x16float(s_${2 * j + 1}.xy), pack2x16float(s_${2 * j + 1}.zw));`)}`
+  const loaded = each(numbers(rows / m), (r) => each(numbers(keys / k), (b) => `    let weight_${r}_${b} = ${loadMatrix(left, 'scores[subgroup]', weightAt(r, b), `${scoreStride}u`)};`))
+  const weights = `${each(quads, (j) => `    var s_${j}: vec4<f32>;`)}
+    var kept = 1.0;
     ${whenSeen(`${scores}
       if (high > top + ${HEADROOM}.0) {
         kept = exp2(top - high);
@@ -51,35 +49,17 @@ ${each(numbers(quads.length / 2), (j) => `      scores[team][own_at + ${j}u] = v
         top = high;
         if (first_key != start) { raised = first_key; }
       }
-${weights}`)}
+${made}`)}
     let is_raised = workgroupUniformLoad(&raised) == first_key && first_key != start;
 ${loaded}
     if (is_raised) {
       workgroupBarrier();
 ${scaled}
     }`
-  // Subgroups that share a row must agree on the largest score in use.
-  const agreed = `${declared}
-    ${whenSeen(`${scores}
-      if (high > top + ${HEADROOM}.0) { raised = first_key + 1u; }`)}
-    if (workgroupUniformLoad(&raised) == first_key + 1u) {
-      if (own < ${rows}u) { factors[member * ${ofTile}u + first_line + own] = high; }
-      workgroupBarrier();
-      let next = max(top, ${numbers(spread).map((i) => `factors[${i * ofTile}u + first_line + own_row]`).reduce((a, b) => `max(${a}, ${b})`)});
-      kept = exp2(top - next);
-      total *= kept;
-      top = next;
-      if (first_key != start) {
-${scaled}
-      }
-    }
-    ${whenSeen(weights)}
-    workgroupBarrier();
-${loaded}`
   return {
     quads: quads.length,
-    functions: `fn scale_scores(team: u32, at: u32, by: f32) {\n${each(quads, (j) => `  scores[team][at + ${j}u] = bitcast<vec4<u32>>(bitcast<vec4<f32>>(scores[team][at + ${j}u]) * by);`)}\n}`,
-    weights: spread > 1 ? agreed : alone,
+    functions: `fn scale_scores(subgroup: u32, at: u32, by: f32) {\n${each(quads, (j) => `  scores[subgroup][at + ${j}u] = bitcast<vec4<u32>>(bitcast<vec4<f32>>(scores[subgroup][at + ${j}u]) * by);`)}\n}`,
+    weights,
     total: exchanged('total', (a, b) => `${a} + ${b}`),
   }
 }
