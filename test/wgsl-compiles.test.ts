@@ -71,4 +71,12 @@ describe.each(['many', 'few'] as const)('WGSL of subgroup matrices, %s of them',
       for (const { wgsl } of steps) expect(await problemIn(wgsl), `${name}\n${wgsl}`).toBeUndefined()
     }
   })
+
+  it('compiles in attention, heads of any length and with parts of the keys', async () => {
+    for (const headDim of [1, 40, 64, 65, 80, 128, 129, 256]) for (const causal of [0, 1]) for (const [batch, queries, keys] of [[16, 1024, 1024], [9, 333, 1001], [1, 200, 20_000]] as const) {
+      const { steps } = KERNELS.get('scaled_dot_product_attention')!.build({ dtype: 'f16', dims: [batch, 8, 4, queries, keys, headDim, causal], scalars: [], subgroups: 32, threads: 1024, workgroupBytes: 49_152, matrices: MATRICES[of] })
+      if (headDim > 32 && batch > 1) expect(steps[0]!.wgsl, `heads of ${headDim}`).toContain('subgroupMatrixMultiplyAccumulate')
+      for (const { wgsl } of steps) expect(await problemIn(wgsl), `heads of ${headDim}\n${wgsl}`).toBeUndefined()
+    }
+  })
 })

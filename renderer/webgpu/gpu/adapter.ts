@@ -73,7 +73,7 @@ export async function distinctChoices(): Promise<AdapterChoice[]> {
   return found
 }
 
-/** Matrix units in shaders: an experiment under the browser's own prefix, with another text of WGSL in each version (wgsl/subgroup-matrix.ts). */
+/** Matrix units in shaders: an experiment under the browser's own prefix, with another text of WGSL in each version (wgsl/matrices/words.ts). */
 export const SUBGROUP_MATRIX = 'chromium-experimental-subgroup-matrix'
 
 /** Optional features the kernels and the timing use when they are there. */

@@ -1,7 +1,7 @@
 import { step, storage, widthFor } from '../../wgsl/header'
-import { planMatrices, type MatrixTile } from '../../wgsl/matrix-plan'
-import { matricesForTile, matrixProductText } from '../../wgsl/matrix-product'
-import type { MatrixOperand } from '../../wgsl/matrix-tile'
+import { planMatrices, type MatrixTile } from '../../wgsl/matrices/plan'
+import { matricesForTile, matrixProductText } from '../../wgsl/matrices/product'
+import type { MatrixOperand } from '../../wgsl/matrices/tile'
 import { dimOf, type KernelShape, type Program } from '../types'
 import { joinedParts } from './joined'
 

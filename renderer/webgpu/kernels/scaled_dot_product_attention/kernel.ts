@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { dimOf, type Kernel } from '../types'
-import { byMatrices, planMatrices } from './matrices/plan'
+import { planMatrices } from './matrices/plan'
+import { byMatrices } from './matrices/program'
 import { fewAttention, isFew, keysSeen } from './few'
 import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'

@@ -1,6 +1,6 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
-import { planMatrices, type MatrixTile } from '../../wgsl/matrix-plan'
-import { matricesForTile, matrixProductText } from '../../wgsl/matrix-product'
+import { planMatrices, type MatrixTile } from '../../wgsl/matrices/plan'
+import { matricesForTile, matrixProductText } from '../../wgsl/matrices/product'
 import { dimOf, type KernelShape, type Program } from '../types'
 
 /** Steps of k below which packed products are faster: a tile takes as many at once. */

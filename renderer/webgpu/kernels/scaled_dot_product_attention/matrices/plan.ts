@@ -1,9 +1,8 @@
-import { numbers, step, THREADS, WORKGROUP_BYTES } from '../../../wgsl/header'
-import { strideOf, VECTOR_BYTES } from '../../../wgsl/matrix-tile'
-import { matricesOf } from '../../../wgsl/subgroup-matrix'
-import type { DeviceLimits, Program, SubgroupMatrices } from '../../types'
-import { joinStep, keysSeen, type FewAttention } from '../few'
-import { matrixText } from './text'
+import { THREADS, WORKGROUP_BYTES } from '../../../wgsl/header'
+import { strideOf, VECTOR_BYTES } from '../../../wgsl/matrices/tile'
+import { matricesOf } from '../../../wgsl/matrices/words'
+import type { DeviceLimits, SubgroupMatrices } from '../../types'
+import { keysSeen, type FewAttention } from '../few'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
@@ -71,15 +70,4 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
   const wanted = Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / (batch * heads * tiles)), Math.floor((ofKeys * KEYS) / MIN_KEYS)))
   const each = Math.ceil(ofKeys / wanted)
   return { ...tile, matrices, lanes, keys: KEYS, depth, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
-}
-
-/** Attention of many queries by matrices of subgroups. */
-export function byMatrices(of: FewAttention, plan: MatrixPlan, device: DeviceLimits): Program {
-  const { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } = of
-  const { tiles, parts, perPart } = plan
-  const split = parts > 1
-  const first = step(matrixText(plan, headDim, causal), [...numbers(3).map((input) => ({ input })), split ? { scratch: 0 } : 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads, parts, perPart], batch * heads * tiles * parts, [scale])
-  if (!split) return { scratchBytes: [], steps: [first] }
-  const queries = batch * heads * seqQ
-  return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
 }

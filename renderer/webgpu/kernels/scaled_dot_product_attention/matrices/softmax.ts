@@ -1,6 +1,6 @@
 import { numbers } from '../../../wgsl/header'
-import { strideOf } from '../../../wgsl/matrix-tile'
-import { loadMatrix, matrixTypes } from '../../../wgsl/subgroup-matrix'
+import { strideOf } from '../../../wgsl/matrices/tile'
+import { loadMatrix, matrixTypes } from '../../../wgsl/matrices/words'
 import type { MatrixPlan } from './plan'
 
 const each = <T>(of: readonly T[], text: (at: T) => string, by = '\n') => of.map(text).join(by)

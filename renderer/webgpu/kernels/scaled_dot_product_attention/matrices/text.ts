@@ -1,7 +1,8 @@
 import { entry, header, numbers, storage, widthFor } from '../../../wgsl/header'
-import { keptText, strideOf, vectorReads } from '../../../wgsl/matrix-tile'
-import { loadMatrix, MATRIX_DIRECTIVES, matrixTypes, multiplied, storeMatrix } from '../../../wgsl/subgroup-matrix'
+import { strideOf } from '../../../wgsl/matrices/tile'
+import { loadMatrix, MATRIX_DIRECTIVES, matrixTypes, multiplied, storeMatrix } from '../../../wgsl/matrices/words'
 import type { MatrixPlan } from './plan'
+import { KEPT, vectorReads } from './reads'
 import { softmaxText } from './softmax'
 
 const each = <T>(of: readonly T[], text: (at: T) => string, by = '\n') => of.map(text).join(by)
@@ -85,7 +86,7 @@ ${loaded(one)}
     }
   }`
   }
-  const reads = ['q', 'k', 'v'].map((name) => ({ name, ...vectorReads(name, 'f16', headDim) }))
+  const reads = ['q', 'k', 'v'].map((name) => ({ name, ...vectorReads(name, headDim) }))
   // A vector of a row from an element on that is its vector `column`: 0 beyond the end of the row.
   const rowVectors = each(reads, ({ name, functions }) => `${functions}fn row_vector_${name}(at: u32, column: u32) -> vec4<u32> {
   return ${headDim === depth ? `vector_of_${name}(at)` : `kept(vector_of_${name}(at), ${headDim}u - min(8u * column, ${headDim}u))`};
@@ -97,7 +98,7 @@ var<workgroup> keys: ${tile};
 ${apart ? `var<workgroup> values: ${tile};\n` : ''}var<workgroup> scores: array<array<vec4<u32>, ${rows * scoreStride}>, ${subgroups}>;
 var<workgroup> totals: array<f32, ${queriesOfTile}>;
 var<workgroup> raised: u32;
-${headDim === depth ? '' : keptText('f16')}${rowVectors}
+${headDim === depth ? '' : KEPT}${rowVectors}
 ${softmax.functions}
 ${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '@core/stats/random'
-import { planMatrices } from './matrix-plan'
+import { planMatrices } from './plan'
 
 describe('products by subgroup matrices', () => {
   const random = createRandom(14)

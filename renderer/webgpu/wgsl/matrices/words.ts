@@ -1,4 +1,4 @@
-import type { KernelShape, SubgroupMatrices } from '../kernels/types'
+import type { KernelShape, SubgroupMatrices } from '../../kernels/types'
 
 /**
  * WGSL of Chromium's experiment with subgroup matrices. Offsets and strides count elements. A load or a store belongs to a whole subgroup,

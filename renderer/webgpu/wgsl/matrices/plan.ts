@@ -1,5 +1,5 @@
-import type { SubgroupMatrices } from '../kernels/types'
-import { elementsOf } from './matrix-tile'
+import type { SubgroupMatrices } from '../../kernels/types'
+import { elementsOf } from './tile'
 
 /** What a workgroup computes of a product, in elements: rows and columns of the output, steps of k that lie in workgroup memory at once, and the rows and columns of each subgroup. */
 export interface MatrixTile {

@@ -1,8 +1,8 @@
-import type { KernelShape, SubgroupMatrices } from '../kernels/types'
-import { entry, header, numbers, THREADS, WORKGROUP_BYTES, type Binding } from './header'
-import { keptWordText, linesOf, memoryFor, operandText, strideOf, VECTOR_BYTES, type MatrixOperand } from './matrix-tile'
-import type { MatrixTile } from './matrix-plan'
-import { MATRIX_DIRECTIVES, matricesOf, matrixTypes, multiplied, storeMatrix } from './subgroup-matrix'
+import type { KernelShape, SubgroupMatrices } from '../../kernels/types'
+import { entry, header, numbers, THREADS, WORKGROUP_BYTES, type Binding } from '../header'
+import { keptText, linesOf, memoryFor, operandText, strideOf, VECTOR_BYTES, type MatrixOperand } from './tile'
+import type { MatrixTile } from './plan'
+import { MATRIX_DIRECTIVES, matricesOf, matrixTypes, multiplied, storeMatrix } from './words'
 
 /** Threads of a workgroup. */
 export const threadsOfTile = ({ rows, columns, high, wide }: MatrixTile, subgroups: number): number => (rows / high) * (columns / wide) * subgroups
@@ -86,7 +86,7 @@ ${rows.flatMap((i) => columns.map((j) => `        sum_${i}_${j} = ${multiplied(`
   }).join('\n')
   return `${MATRIX_DIRECTIVES}${header([{ name: 'a', type: ofAs.type }, { name: 'b', type: ofBs.type }, ...bindings], f16, true)}
 var<workgroup> memory: array<${memory.type}, ${all * memory.units}>;
-${partial ? keptWordText(matrices.component) : ''}${functions}${entry(`  let m = dim(0u);
+${partial ? keptText(matrices.component) : ''}${functions}${entry(`  let m = dim(0u);
   let n = dim(1u);
   let k = dim(2u);
   let tiles_m = dim(3u);
