@@ -15,9 +15,9 @@ const FILLED = 128
 const MAX_EMPTY = 0.3
 /** Heads whose sums leave registers for twice the queries. */
 const SHORT_HEAD = 64
-/** Workgroups of parts, and keys that are worth a workgroup of their own and the pass that joins it. */
+/** Workgroups of parts; keys that are worth a workgroup of their own and the pass that joins it; workgroups of small tiles from which on they are worth it only of many keys. */
 const FILLED_BY_PARTS = 264
-const MIN_KEYS = 128
+const MIN_KEYS = { of: 128, beyond: 66, then: 1024 }
 
 /** Subgroups of a workgroup and queries of each. */
 export interface MatrixTile {
@@ -67,7 +67,9 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
   if (!tile) return undefined
   const tiles = Math.ceil(seqQ / queriesOf(tile))
   const ofKeys = Math.ceil(keysSeen(of) / KEYS)
-  const wanted = Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / (batch * heads * tiles)), Math.floor((ofKeys * KEYS) / MIN_KEYS)))
+  const groups = batch * heads * tiles
+  // Larger tiles are many, and their parts take longer to write than they save.
+  const wanted = tile === SMALL ? Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / groups), Math.floor((ofKeys * KEYS) / (groups > MIN_KEYS.beyond ? MIN_KEYS.then : MIN_KEYS.of)))) : 1
   const each = Math.ceil(ofKeys / wanted)
   return { ...tile, matrices, lanes, keys: KEYS, depth, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
 }
