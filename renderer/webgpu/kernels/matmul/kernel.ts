@@ -1,4 +1,5 @@
 import { step, widthFor, entry, header, storage, working, type Width } from '../../wgsl/header'
+import { tilePlace } from '../../wgsl/tile-place'
 import { dimOf, type Kernel } from '../types'
 import { outerProduct } from './outer'
 import { acrossProduct } from './across'
@@ -181,22 +182,7 @@ ${v.gather?.functions ?? loader('b', v.widthB, v.transB ? 1 : apart)}
 ${v.place ?? ''}fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
 ${store}
 }
-${entry(`  let m = dim(0u);
-  let n = dim(1u);
-  let k = dim(2u);
-  let tiles_m = dim(3u);
-  let tiles_n = dim(4u);
-  let batch_number = group / (tiles_m * tiles_n);
-  if (batch_number >= dim(5u)) { return; }
-  let tile = group % (tiles_m * tiles_n);
-  // Eight rows of tiles at a time, column by column, so that tiles computed together share what the cache holds.
-  let band = tile / (8u * tiles_n);
-  let band_rows = min(tiles_m - band * 8u, 8u);
-  let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${rows}u;
-  let first_column = tile % (8u * tiles_n) / band_rows * ${columns}u;
-  let product = ${v.split ? 'batch_number / dim(6u)' : 'batch_number'};
-  let start = ${v.split ? 'batch_number % dim(6u) * dim(7u)' : '0u'};
-  let end = ${v.split ? 'min(k, start + dim(7u))' : 'k'};
+${entry(`${tilePlace(rows, columns, v.split === true)}
   let base_a = ${v.baseA ?? 'product * m * k'};
 ${v.gather ? '' : '  let base_b = product * k * n;\n'}  let base_out = ${v.place ? 'product' : 'batch_number * m * n'};
   let x = lane % ${wide}u;

@@ -1,4 +1,5 @@
 import type { KernelShape, SubgroupMatrices } from '../../kernels/types'
+import { tilePlace } from '../tile-place'
 import { entry, header, numbers, THREADS, WORKGROUP_BYTES, type Binding } from '../header'
 import { keptText, linesOf, memoryFor, operandText, strideOf, VECTOR_BYTES, type MatrixOperand } from './tile'
 import type { MatrixTile } from './plan'
@@ -86,22 +87,7 @@ ${rows.flatMap((i) => columns.map((j) => `        sum_${i}_${j} = ${multiplied(`
   }).join('\n')
   return `${MATRIX_DIRECTIVES}${header([{ name: 'a', type: ofAs.type }, { name: 'b', type: ofBs.type }, ...bindings], f16, true)}
 var<workgroup> memory: array<${memory.type}, ${all * memory.units}>;
-${partial ? keptText(matrices.component) : ''}${functions}${entry(`  let m = dim(0u);
-  let n = dim(1u);
-  let k = dim(2u);
-  let tiles_m = dim(3u);
-  let tiles_n = dim(4u);
-  let batch_number = group / (tiles_m * tiles_n);
-  if (batch_number >= dim(5u)) { return; }
-  let tile = group % (tiles_m * tiles_n);
-  // Eight rows of tiles at a time, column by column, so that tiles computed together share what the cache holds.
-  let band = tile / (8u * tiles_n);
-  let band_rows = min(tiles_m - band * 8u, 8u);
-  let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${tile.rows}u;
-  let first_column = tile % (8u * tiles_n) / band_rows * ${tile.columns}u;
-  let product = ${split ? 'batch_number / dim(6u)' : 'batch_number'};
-  let start = ${split ? 'batch_number % dim(6u) * dim(7u)' : '0u'};
-  let end = ${split ? 'min(k, start + dim(7u))' : 'k'};
+${partial ? keptText(matrices.component) : ''}${functions}${entry(`${tilePlace(tile.rows, tile.columns, split)}
   let base_a = product * m * k;
   let base_b = product * k * n;
   let base_out = batch_number * m * n;
