@@ -1,5 +1,6 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
 import { planMatrices, type MatrixTile } from '../../wgsl/matrices/plan'
+import { paddedWhereFaster, withCopies } from '../../wgsl/matrices/padded'
 import { matricesForTile, matrixProductText } from '../../wgsl/matrices/product'
 import { dimOf, type KernelShape, type Program } from '../types'
 
@@ -35,13 +36,14 @@ export function byMatrices(shape: KernelShape, put: string, paired: boolean): Pr
   if (!plan || !shape.subgroups) return undefined
   const { tile, tilesM, tilesN, parts, chunk } = plan
   const split = parts > 1
+  const { operands: [a, b], copies } = paddedWhereFaster('i8', plan, [operand, operand], [m, n])
   const vectors = !split || n % 4 === 0
   const wgsl = matrixProductText({
     matrices: offered(tile)!,
     tile,
     subgroups: shape.subgroups,
-    a: operand,
-    b: operand,
+    a,
+    b,
     partial: k % tile.depth > 0,
     split,
     bindings: split ? [{ name: 'sums', type: vectors ? 'vec4<i32>' : 'i32', write: true }] : outputs(paired),
@@ -52,7 +54,7 @@ export function byMatrices(shape: KernelShape, put: string, paired: boolean): Pr
   })
   const dims = [m, n, k, tilesM, tilesN, parts, ...(split ? [parts, chunk] : [])]
   const product = (buffers: Program['steps'][number]['buffers']) => step(wgsl, [{ input: 0 }, { input: 1 }, ...buffers], dims, parts * tilesM * tilesN)
-  if (!split) return { scratchBytes: [], steps: [product([{ input: 2 }, { input: 3 }, 'output'])] }
+  if (!split) return withCopies('i8', { scratchBytes: [], steps: [product([{ input: 2 }, { input: 3 }, 'output'])] }, copies)
   const join = step(joinText(put, paired), [{ scratch: 0 }, { input: 2 }, { input: 3 }, 'output'], [m, n, parts], Math.ceil((m * Math.ceil(n / 4)) / THREADS))
-  return { scratchBytes: [4 * parts * m * n], steps: [product([{ scratch: 0 }]), join] }
+  return withCopies('i8', { scratchBytes: [4 * parts * m * n], steps: [product([{ scratch: 0 }]), join] }, copies)
 }

@@ -39,9 +39,11 @@ export interface MatrixPlan {
   parts: number
   /** Steps of each part, a multiple of the tile's depth. */
   chunk: number
+  /** Multiply-adds of a workgroup while all of them are done, with what reads, beginnings and ends are worth. */
+  time: number
 }
 
-function planOf(tile: MatrixTile, batch: number, m: number, n: number, k: number): MatrixPlan & { time: number } {
+function planOf(tile: MatrixTile, batch: number, m: number, n: number, k: number): MatrixPlan {
   const [tilesM, tilesN] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)]
   const tiles = batch * tilesM * tilesN
   const wanted = tiles >= AT_ONCE ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS)))

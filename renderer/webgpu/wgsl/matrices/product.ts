@@ -1,7 +1,7 @@
 import type { KernelShape, SubgroupMatrices } from '../../kernels/types'
 import { tilePlace } from '../tile-place'
 import { entry, header, numbers, THREADS, WORKGROUP_BYTES, type Binding } from '../header'
-import { keptText, linesOf, memoryFor, operandText, strideOf, VECTOR_BYTES, type MatrixOperand } from './tile'
+import { keptText, linesOf, memoryFor, operandText, rowStride, strideOf, VECTOR_BYTES, type MatrixOperand } from './tile'
 import type { MatrixTile } from './plan'
 import { MATRIX_DIRECTIVES, matricesOf, matrixTypes, multiplied, storeMatrix } from './words'
 
@@ -88,8 +88,10 @@ ${rows.flatMap((i) => columns.map((j) => `        sum_${i}_${j} = ${multiplied(`
   return `${MATRIX_DIRECTIVES}${header([{ name: 'a', type: ofAs.type }, { name: 'b', type: ofBs.type }, ...bindings], f16, true)}
 var<workgroup> memory: array<${memory.type}, ${all * memory.units}>;
 ${partial ? keptText(matrices.component) : ''}${functions}${entry(`${tilePlace(tile.rows, tile.columns, split)}
-  let base_a = product * m * k;
-  let base_b = product * k * n;
+  let row_a = ${rowStride(matrices.component, a, a.alongK ? 'k' : 'm')};
+  let row_b = ${rowStride(matrices.component, b, b.alongK ? 'k' : 'n')};
+  let base_a = product * ${a.alongK ? 'm' : 'k'} * row_a;
+  let base_b = product * ${b.alongK ? 'n' : 'k'} * row_b;
   let base_out = batch_number * m * n;
   let subgroup = lane / ${subgroups}u;
   let place = lane % ${subgroups}u;

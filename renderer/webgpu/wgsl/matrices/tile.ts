@@ -13,10 +13,11 @@ export const elementsOf = (component: Component): number => VECTOR_BYTES / (comp
 /** Vectors from one line of a tile to the next: one more than it has, so that eight lines lie in different banks. */
 export const strideOf = (vectors: number): number => vectors + 1
 
-/** An operand of a product: the length of its rows in memory, and whether k runs along them. */
+/** An operand of a product: the length of its rows, whether k runs along them, and whether they lie in memory with zeros behind them that make them whole vectors. */
 export interface MatrixOperand {
   row: number
   alongK: boolean
+  padded?: boolean
 }
 
 /** Lines of a tile of an operand as it lies in memory, and vectors of each. */
@@ -26,7 +27,10 @@ export function linesOf(side: number, depth: number, alongK: boolean, component:
 }
 
 /** Whether rows are whole vectors, so that a vector is read at once. */
-const isVectors = (component: Component, { row }: MatrixOperand): boolean => row % elementsOf(component) === 0
+export const isVectors = (component: Component, { row, padded = false }: MatrixOperand): boolean => padded || row % elementsOf(component) === 0
+
+/** WGSL of the elements from one row of an operand in memory to the next: `length` is that of its rows. */
+export const rowStride = (component: Component, { padded = false }: MatrixOperand, length: string): string => (padded ? `(${length} + ${elementsOf(component) - 1}u) / ${elementsOf(component)}u * ${elementsOf(component)}u` : length)
 
 /** Workgroup memory: of vectors, or of words where some operand comes in words. Places are given in vectors. */
 export interface TileMemory {
@@ -93,7 +97,7 @@ export function operandText(of: OperandText): OperandWgsl {
 
 /** Where the line of a tile begins in the operand, in elements: lines beyond its side are others of it, those beyond k the last. */
 const lineStart = ({ name, operand, extent, first, partial }: OperandText): string =>
-  operand.alongK ? `base_${name} + min(${first} + line, ${extent} - 1u) * k + at` : `base_${name} + ${partial ? 'min(at + line, k - 1u)' : '(at + line)'} * ${extent} + ${first}`
+  operand.alongK ? `base_${name} + min(${first} + line, ${extent} - 1u) * row_${name} + at` : `base_${name} + ${partial ? 'min(at + line, k - 1u)' : '(at + line)'} * row_${name} + ${first}`
 
 function byVectors(of: OperandText): Omit<OperandWgsl, 'matrix'> {
   const { name, component, operand, side, depth, before, threads, partial, memory } = of

@@ -28,12 +28,13 @@ const LARGE: MatrixTile = { subgroups: 8, rows: 32 }
 const MEDIUM: MatrixTile = { subgroups: 8, rows: 16 }
 const SMALL: MatrixTile = { subgroups: 4, rows: 16 }
 
-/** `depth`: elements of a head with those that fill its last product. `apart`: whether values have memory of their own, rather than that of the keys. */
+/** `depth`: elements of a head with those that fill its last product. `row`: elements from one row of keys or values to the next. `apart`: whether values have memory of their own, rather than that of the keys. */
 export interface MatrixPlan extends MatrixTile {
   matrices: SubgroupMatrices
   lanes: number
   keys: number
   depth: number
+  row: number
   apart: boolean
   tiles: number
   parts: number
@@ -71,5 +72,5 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
   // Larger tiles are many, and their parts take longer to write than they save.
   const wanted = tile === SMALL ? Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / groups), Math.floor((ofKeys * KEYS) / (groups > MIN_KEYS.beyond ? MIN_KEYS.then : MIN_KEYS.of)))) : 1
   const each = Math.ceil(ofKeys / wanted)
-  return { ...tile, matrices, lanes, keys: KEYS, depth, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
+  return { ...tile, matrices, lanes, keys: KEYS, depth, row: headDim, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
 }

@@ -13,7 +13,7 @@ const each = <T>(of: readonly T[], text: (at: T) => string, by = '\n') => of.map
  * dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
  */
 export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): string {
-  const { matrices, lanes, subgroups, rows, keys, depth, apart, parts } = plan
+  const { matrices, lanes, subgroups, rows, keys, depth, apart, parts, row } = plan
   const { m, n, k } = matrices
   const { left, right, sums } = matrixTypes(matrices)
   const split = parts > 1
@@ -34,12 +34,12 @@ export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): 
   const lineOf = (t: number) => (isEven ? `bring_line + ${(t * threads) / line}u` : `(lane + ${t * threads}u) / ${line}u`)
   const columnOf = (t: number) => (isEven ? 'bring_column' : `(lane + ${t * threads}u) % ${line}u`)
   const guarded = (t: number, text: string) => ((t + 1) * threads <= keys * line ? `{ ${text} }` : `if (lane + ${t * threads}u < ${keys * line}u) { ${text} }`)
-  const bringAt = (t: number) => (isEven ? `source + ${((t * threads) / line) * headDim}u` : `source + bring_at_${t}`)
+  const bringAt = (t: number) => (isEven ? `source + ${((t * threads) / line) * row}u` : `source + bring_at_${t}`)
   const bring = (name: string, first: string) => `    if (${first} + ${keys}u <= seq_k) {
-      let source = ${isEven ? 'bring_at' : `k_base * ${headDim}u`} + (${first}) * ${headDim}u;
+      let source = ${isEven ? 'bring_at' : `k_base * ${row}u`} + (${first}) * ${row}u;
 ${each(bringing, (t) => guarded(t, `next_${t} = row_vector_${name}(${bringAt(t)}, ${columnOf(t)});`))}
     } else {
-${each(bringing, (t) => guarded(t, `let key = ${first} + ${lineOf(t)}; next_${t} = select(vec4<u32>(0u), row_vector_${name}((k_base + min(key, seq_k - 1u)) * ${headDim}u + 8u * (${columnOf(t)}), ${columnOf(t)}), key < seq_k);`))}
+${each(bringing, (t) => guarded(t, `let key = ${first} + ${lineOf(t)}; next_${t} = select(vec4<u32>(0u), row_vector_${name}((k_base + min(key, seq_k - 1u)) * ${row}u + 8u * (${columnOf(t)}), ${columnOf(t)}), key < seq_k);`))}
     }`
   const put = (tile: string) => each(bringing, (t) => guarded(t, `${tile}[(${lineOf(t)}) * ${stride}u + ${columnOf(t)}] = next_${t};`))
 
@@ -86,10 +86,10 @@ ${loaded(one)}
     }
   }`
   }
-  const reads = ['q', 'k', 'v'].map((name) => ({ name, ...vectorReads(name, headDim) }))
+  const reads = ['q', 'k', 'v'].map((name) => ({ name, length: name === 'q' ? headDim : row })).map((one) => ({ ...one, ...vectorReads(one.name, one.length) }))
   // A vector of a row from an element on that is its vector `column`: 0 beyond the end of the row.
-  const rowVectors = each(reads, ({ name, functions }) => `${functions}fn row_vector_${name}(at: u32, column: u32) -> vec4<u32> {
-  return ${headDim === depth ? `vector_of_${name}(at)` : `kept(vector_of_${name}(at), ${headDim}u - min(8u * column, ${headDim}u))`};
+  const rowVectors = each(reads, ({ name, length, functions }) => `${functions}fn row_vector_${name}(at: u32, column: u32) -> vec4<u32> {
+  return ${length === depth ? `vector_of_${name}(at)` : `kept(vector_of_${name}(at), ${headDim}u - min(8u * column, ${headDim}u))`};
 }`)
   const tile = `array<vec4<u32>, ${keys * stride}>`
   return `${MATRIX_DIRECTIVES}diagnostic(off, subgroup_uniformity);
@@ -119,7 +119,7 @@ ${causal ? `  let last_query = first_of_subgroup + ${rows - 1}u;\n` : ''}  let o
   let q_base = head * seq_q;
   let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   let factor = scalar(0u) * ${Math.LOG2E};
-${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${line}u;\n  let bring_at = (k_base + bring_line) * ${headDim}u + 8u * bring_column;` : each(bringing, (t) => `  let bring_at_${t} = (${lineOf(t)}) * ${headDim}u + 8u * (${columnOf(t)});`)}
+${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${line}u;\n  let bring_at = (k_base + bring_line) * ${row}u + 8u * bring_column;` : each(bringing, (t) => `  let bring_at_${t} = (${lineOf(t)}) * ${row}u + 8u * (${columnOf(t)});`)}
 ${each(bringing, (t) => `  var next_${t} = vec4<u32>(0u);`)}
   let all_seen = ${causal ? `min(seq_k, first_query + ${queriesOfTile}u)` : 'seq_k'};
   let start = ${split ? 'part * dim(7u)' : '0u'};
