@@ -5,11 +5,9 @@ import { elementsOf, isVectors, keptText, VECTOR_BYTES, type MatrixOperand } fro
 
 type Component = SubgroupMatrices['component']
 
-/** Multiply-adds of a workgroup (the unit of a plan's time) that a step that pads takes at least, and those for each byte of the operand. */
-const START = 5e6
-const BYTE = 0.7
-/** What reads of whole vectors save of a product's time. */
-const SAVED = 0.5
+/** The time of a product, in the unit of its plan, from which on copies are faster, and what each of their bytes adds to it. */
+const LEAST = 3e6
+const BYTE = 0.25
 
 const WORDS = VECTOR_BYTES / 4
 
@@ -38,8 +36,8 @@ ${numbers(WORDS + (isShifted ? 1 : 0)).map((j) => `  let w${j} = rows[at + ${j}u
 ${isShifted ? `  let shift = ${32 / perWord}u * (first % ${perWord}u);\n` : ''}  out[i] = vec4<u32>(${numbers(WORDS).map((j) => `kept(${word(j)}, max(length, column + ${j * perWord}u) - (column + ${j * perWord}u))`).join(', ')});`)}`
 }
 
-/** Multiply-adds of a workgroup that making the copies takes. */
-export const copyTime = (copies: readonly PaddedCopy[]): number => copies.reduce((sum, { rows, vectors }) => sum + START + BYTE * VECTOR_BYTES * rows * vectors, 0)
+/** Whether a product of so much time is faster with these copies. */
+export const areFaster = (copies: readonly PaddedCopy[], time: number): boolean => copies.length > 0 && time > copies.reduce((sum, { rows, vectors }) => sum + BYTE * VECTOR_BYTES * rows * vectors, LEAST)
 
 /** The program whose first step reads copies instead of these inputs. */
 export function withCopies(component: Component, { scratchBytes, steps: [first, ...others] }: Program, copies: readonly PaddedCopy[]): Program {
@@ -58,11 +56,12 @@ export function withCopies(component: Component, { scratchBytes, steps: [first, 
 }
 
 /**
- * The operands of a product, inputs 0 and 1, padded where rows are no whole vectors and copies take less time than they save: one operand in words makes the reads of both slow.
- * `lines` are the rows of each, all products together.
+ * The operands of a product, inputs 0 and 1, and what is copied for them: those whose rows are no whole vectors, where that is faster. One operand in words makes the reads of both slow.
+ * `lines` are the rows of each, all products together. Rows along k are padded to whole tiles.
  */
-export function paddedWhereFaster<const T extends readonly MatrixOperand[]>(component: Component, { time }: MatrixPlan, operands: T, lines: readonly number[]): { operands: T; copies: readonly PaddedCopy[] } {
-  const copies = operands.flatMap((operand, input) => (isVectors(component, operand) ? [] : [{ input, rows: lines[input]!, length: operand.row, vectors: Math.ceil(operand.row / elementsOf(component)) }]))
-  if (SAVED * time <= copyTime(copies)) return { operands, copies: [] }
-  return { operands: operands.map((operand) => ({ ...operand, padded: !isVectors(component, operand) })) as readonly MatrixOperand[] as T, copies }
+export function paddedWhereFaster<const T extends readonly MatrixOperand[]>(component: Component, { time, tile }: MatrixPlan, operands: T, lines: readonly number[]): { operands: T; copies: readonly PaddedCopy[] } {
+  const each = elementsOf(component)
+  const padded = operands.map((operand) => (isVectors(component, operand) ? operand : { ...operand, padded: operand.alongK ? tile.depth : each }))
+  const copies = padded.flatMap(({ row, padded: by }, input) => (by === undefined ? [] : [{ input, rows: lines[input]!, length: row, vectors: (Math.ceil(row / by) * by) / each }]))
+  return areFaster(copies, time) ? { operands: padded as readonly MatrixOperand[] as T, copies } : { operands, copies: [] }
 }

@@ -88,8 +88,8 @@ ${rows.flatMap((i) => columns.map((j) => `        sum_${i}_${j} = ${multiplied(`
   return `${MATRIX_DIRECTIVES}${header([{ name: 'a', type: ofAs.type }, { name: 'b', type: ofBs.type }, ...bindings], f16, true)}
 var<workgroup> memory: array<${memory.type}, ${all * memory.units}>;
 ${partial ? keptText(matrices.component) : ''}${functions}${entry(`${tilePlace(tile.rows, tile.columns, split)}
-  let row_a = ${rowStride(matrices.component, a, a.alongK ? 'k' : 'm')};
-  let row_b = ${rowStride(matrices.component, b, b.alongK ? 'k' : 'n')};
+  let row_a = ${rowStride(a, a.alongK ? 'k' : 'm')};
+  let row_b = ${rowStride(b, b.alongK ? 'k' : 'n')};
   let base_a = product * ${a.alongK ? 'm' : 'k'} * row_a;
   let base_b = product * ${b.alongK ? 'n' : 'k'} * row_b;
   let base_out = batch_number * m * n;

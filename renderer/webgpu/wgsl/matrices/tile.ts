@@ -13,11 +13,11 @@ export const elementsOf = (component: Component): number => VECTOR_BYTES / (comp
 /** Vectors from one line of a tile to the next: one more than it has, so that eight lines lie in different banks. */
 export const strideOf = (vectors: number): number => vectors + 1
 
-/** An operand of a product: the length of its rows, whether k runs along them, and whether they lie in memory with zeros behind them that make them whole vectors. */
+/** An operand of a product: the length of its rows, whether k runs along them, and, where zeros lie behind each row in memory, of how many elements it is a multiple with them. */
 export interface MatrixOperand {
   row: number
   alongK: boolean
-  padded?: boolean
+  padded?: number
 }
 
 /** Lines of a tile of an operand as it lies in memory, and vectors of each. */
@@ -27,10 +27,10 @@ export function linesOf(side: number, depth: number, alongK: boolean, component:
 }
 
 /** Whether rows are whole vectors, so that a vector is read at once. */
-export const isVectors = (component: Component, { row, padded = false }: MatrixOperand): boolean => padded || row % elementsOf(component) === 0
+export const isVectors = (component: Component, { row, padded }: MatrixOperand): boolean => padded !== undefined || row % elementsOf(component) === 0
 
 /** WGSL of the elements from one row of an operand in memory to the next: `length` is that of its rows. */
-export const rowStride = (component: Component, { padded = false }: MatrixOperand, length: string): string => (padded ? `(${length} + ${elementsOf(component) - 1}u) / ${elementsOf(component)}u * ${elementsOf(component)}u` : length)
+export const rowStride = ({ padded }: MatrixOperand, length: string): string => (padded === undefined ? length : `(${length} + ${padded - 1}u) / ${padded}u * ${padded}u`)
 
 /** Workgroup memory: of vectors, or of words where some operand comes in words. Places are given in vectors. */
 export interface TileMemory {
@@ -83,8 +83,10 @@ export interface OperandWgsl {
 }
 
 /** An operand is read while other steps are multiplied: what is read is looked at only when it is stored, because looking waits for it. */
-export function operandText(of: OperandText): OperandWgsl {
-  const { component, operand, side, depth, before, memory } = of
+export function operandText(given: OperandText): OperandWgsl {
+  const { component, operand, side, depth, before, memory } = given
+  // Zeros behind rows along k reach to the end of the last tile.
+  const of = operand.alongK && operand.padded !== undefined ? { ...given, partial: false } : given
   const { vectors } = linesOf(side, depth, operand.alongK, component)
   const perUnit = elementsOf(component) / memory.units
   const stride = strideOf(vectors) * memory.units

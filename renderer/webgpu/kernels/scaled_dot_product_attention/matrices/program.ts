@@ -1,21 +1,20 @@
 import { numbers, step } from '../../../wgsl/header'
-import { copyTime, withCopies, type PaddedCopy } from '../../../wgsl/matrices/padded'
+import { areFaster, withCopies, type PaddedCopy } from '../../../wgsl/matrices/padded'
 import { elementsOf } from '../../../wgsl/matrices/tile'
 import type { DeviceLimits, Program } from '../../types'
 import { joinStep, keysSeen, type FewAttention } from '../few'
 import type { MatrixPlan } from './plan'
 import { matrixText } from './text'
 
-/** Multiply-adds of all workgroups that are one of the unit in which copies are counted, and the share of them that keys and values in whole vectors save. */
-const AT_ONCE = 132
-const SAVED = 0.3
+/** Multiply-adds of the kernel that take the unit in which the time of products is given. */
+const UNIT = 88
 
 /** Keys and values whose rows do not fill their last product are copied, with zeros behind them, where that saves more than it takes. */
 function copiesFor(of: FewAttention, depth: number): readonly PaddedCopy[] {
   const { batch, heads, kvHeads, seqQ, seqK, headDim, causal } = of
   const copies = [1, 2].map((input) => ({ input, rows: batch * kvHeads * seqK, length: headDim, vectors: depth / elementsOf('f16') }))
-  const time = (2 * batch * heads * seqQ * keysSeen(of) * depth * (causal ? 0.5 : 1)) / AT_ONCE
-  return headDim < depth && SAVED * time > copyTime(copies) ? copies : []
+  const products = 2 * batch * heads * seqQ * keysSeen(of) * depth * (causal ? 0.5 : 1)
+  return headDim < depth && areFaster(copies, products / UNIT) ? copies : []
 }
 
 /** Attention of many queries by matrices of subgroups. */
