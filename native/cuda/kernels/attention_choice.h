@@ -213,11 +213,21 @@ inline int attention_heads_together(const AttentionSizes& s) {
 struct AttentionTile {
   int dim, queries, keys;
 };
+constexpr int attention_wgmma_least_split = 12;
+
+// Elements from one row of a head to the next where Hopper's copy engine reads it, in 16 bits: rows start on 16 bytes, those of other heads in copies (attention_rows.cu).
+inline long long attention_pitch(const AttentionSizes& s) { return (s.dim + 7) / 8 * 8; }
+// Whether the copy engine reads heads of 16 bits: as they are, or copies where these take less time than other kernels need more of (times in ns, H200: NOTES.md).
+inline bool attention_takes_copy_engine(const AttentionSizes& s) {
+  constexpr long long start = 3000, bytes_of_ns = 3000, products_of_ns = 40'000;
+  const long long rows = s.batch_heads * s.queries + 2 * (s.batch_heads / s.heads * s.kv_heads) * s.keys, products = 2 * s.batch_heads * s.queries * attention_keys_seen(s) / (s.causal ? 2 : 1) * s.dim;
+  return s.dim % 8 == 0 || products / products_of_ns > start + rows * attention_pitch(s) * 4 / bytes_of_ns;
+}
 
 // On Hopper's tensor cores (attention_wgmma.cu): heads whose rows start on 16 bytes, each with blocks of its own.
 inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
   constexpr long long most = 1ll << 31;
-  if (s.queries < (s.dim <= 64 ? 64 : 17) || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
+  if (s.queries < (s.dim <= 64 ? 64 : 17) || s.period != s.queries || !attention_takes_copy_engine(s) || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
   constexpr AttentionTile tiles[] = {{32, 192, 128}, {48, 192, 128}, {64, 192, 128}, {80, 128, 128}, {96, 128, 128}, {128, 128, 128}, {160, 128, 96}, {192, 128, 96}, {256, 128, 80}};
   for (AttentionTile tile : tiles) {
     if (s.dim > tile.dim) continue;
@@ -233,11 +243,12 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
     if (seen <= 64 && tile.dim != 32 && tile.dim != 96 && tile.dim != 80) tile.queries = 128, tile.keys = 64;
     else if ((tile.dim == 80 || tile.dim == 96 || tile.dim == 128) && padded(96) * 8 <= padded(tile.keys) * 7) tile.keys = 96;
     else if (tile.dim == 256 && padded(64) * 9 < padded(tile.keys) * 8) tile.keys = 64;
+    // Shares of the keys are joined by vectors.
+    if (s.dim % 8 != 0 && attention_splits(sm_count, s.batch_heads * ((s.queries + tile.queries - 1) / tile.queries), (seen + tile.keys - 1) / tile.keys, attention_wgmma_least_split, 1) > 1) return {};
     return tile;
   }
   return {};
 }
-constexpr int attention_wgmma_least_split = 12;
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.

@@ -4,9 +4,8 @@
 
 #include "attention_choice.h"
 
-// Head dims that these kernels are built for: the least that holds `dim`; 0 where none does, or where rows do not start on 16 bytes.
+// Head dims that these kernels are built for: the least that holds `dim`; 0 where none does.
 inline int attention_group_dim(int dim) {
-  if (dim % 8 != 0) return 0;
   for (const int most : {32, 48, 64, 80, 96, 128, 160, 192, 256})
     if (dim <= most) return most;
   return 0;
@@ -14,7 +13,7 @@ inline int attention_group_dim(int dim) {
 // Heads with blocks of their own, numbers that the copy engine takes.
 inline bool attention_takes_groups(const AttentionSizes& s) {
   constexpr long long most = 1ll << 31;
-  return s.period == s.queries && s.queries < most && s.keys < most && s.batch_heads < most && attention_group_dim(s.dim) > 0;
+  return s.period == s.queries && s.queries < most && s.keys < most && s.batch_heads < most && attention_group_dim(s.dim) > 0 && attention_takes_copy_engine(s);
 }
 inline long long attention_groups(const AttentionSizes& s) { return (s.queries + attention_group_queries - 1) / attention_group_queries; }
 
@@ -63,7 +62,7 @@ inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s)
   const int dim = attention_group_dim(s.dim);
   if (!attention_takes_groups(s) || s.queries <= 16) return {};
   // Rows that end within a sector of memory are slow to load: two groups share theirs.
-  const bool ragged = s.dim % 16 != 0 && dim <= 128 && s.queries > (dim <= 64 ? 128 : 64) && s.batch_heads * attention_groups(s) > sm_count * 8ll;
+  const bool ragged = attention_pitch(s) % 16 != 0 && dim <= 128 && s.queries > (dim <= 64 ? 128 : 64) && s.batch_heads * attention_groups(s) > sm_count * 8ll;
   AttentionTile tile = {dim, ragged ? 128 : 64, 64};
   // Of 128 keys, registers are short at a head dim of 64.
   const auto time = [&](int keys) { return attention_group_time(s, keys) * (keys == 128 && dim == 64 ? 106 : 100); };

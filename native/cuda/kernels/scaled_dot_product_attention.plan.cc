@@ -106,14 +106,21 @@ void plan_line(Planner& p, const AttentionSizes& sizes, const AttentionLine& lin
                 p.output(), sizes, static_cast<int>(line.run), static_cast<int>(runs)), sizes);
 }
 
-// Tensors as Hopper's copy engine takes them: boxes of so many queries and keys.
+// Tensors as Hopper's copy engine takes them: boxes of so many queries and keys, of copies where rows do not start on 16 bytes.
 struct Maps {
   CUtensorMap q, k, v;
 };
 Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys) {
-  const int64_t kv_heads = s.batch_heads / s.heads * s.kv_heads;
-  const auto of_keys = [&](int input) { return tensor_map(p.input(input), p.spec.dtype, {kv_heads, s.keys, s.dim, s.dim}, static_cast<unsigned>(keys)); };
-  return {tensor_map(p.input(0), p.spec.dtype, {s.batch_heads, s.queries, s.dim, s.dim}, static_cast<unsigned>(queries)), of_keys(1), of_keys(2)};
+  const int64_t kv_heads = s.batch_heads / s.heads * s.kv_heads, pitch = attention_pitch(s), of_q = s.batch_heads * s.queries, of_k = kv_heads * s.keys;
+  CUdeviceptr q = p.input(0), k = p.input(1), v = p.input(2);
+  if (pitch != s.dim) {
+    const CUdeviceptr copies = p.workspace((of_q + 2 * of_k) * pitch * 2);
+    const auto vectors = static_cast<int>(pitch / 8);
+    p.launch(p.kernel_in("attention_rows", "attention_rows"), {ceil_div((of_q + 2 * of_k) * vectors, 256)}, 256, 0, q, k, v, copies, static_cast<long long>(of_q), static_cast<long long>(of_k), s.dim, vectors).always_waits();
+    q = copies, k = q + of_q * pitch * 2, v = k + of_k * pitch * 2;
+  }
+  const auto of_keys = [&](CUdeviceptr x) { return tensor_map(x, p.spec.dtype, {kv_heads, s.keys, s.dim, pitch}, static_cast<unsigned>(keys)); };
+  return {tensor_map(q, p.spec.dtype, {s.batch_heads, s.queries, s.dim, pitch}, static_cast<unsigned>(queries)), of_keys(k), of_keys(v)};
 }
 
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
@@ -143,6 +150,13 @@ void plan_held(Planner& p, const AttentionSizes& sizes, const AttentionHeld& hel
   const auto bytes = static_cast<unsigned>(held.bytes);
   mark(p.launch(p.kernel_in("attention_held", "attention_held_" + p.dtype() + "_" + std::to_string(held.dim) + "_" + std::to_string(held.groups), bytes), {sizes.batch_heads * held.runs},
                 static_cast<unsigned>(held.groups * 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, static_cast<int>(held.run), static_cast<int>(held.runs), attention_apart(sizes)), sizes);
+}
+
+// Heads of 16 bits with blocks of Hopper's warp groups. Whether they are the faster.
+bool plan_groups(Planner& p, const AttentionSizes& sizes) {
+  if (const AttentionHeld held = attention_held(p.device.sm_count, sizes); held.dim > 0) return plan_held(p, sizes, held), true;
+  if (const AttentionTile tile = attention_short_tile(p.device.sm_count, sizes); tile.dim > 0) return plan_short(p, sizes, tile), true;
+  return false;
 }
 
 void plan_mma(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
@@ -200,10 +214,7 @@ void plan_attention(Planner& p, bool tokens_first) {
   if (const AttentionLine line = attention_line(p.device.sm_count, sizes, bytes_of_element); line.keys > 0) return plan_line(p, sizes, line);
   if (const long long run = attention_stream_run(p.device.sm_count, sizes, bytes_of_element); run > 0) return plan_stream(p, sizes, run);
   const int64_t room = p.device.shared_bytes_per_block;
-  if (hopper && p.spec.dtype != Dtype::f32) {
-    if (const AttentionHeld held = attention_held(p.device.sm_count, sizes); held.dim > 0) return plan_held(p, sizes, held);
-    if (const AttentionTile tile = attention_short_tile(p.device.sm_count, sizes); tile.dim > 0) return plan_short(p, sizes, tile);
-  }
+  if (hopper && p.spec.dtype != Dtype::f32 && plan_groups(p, sizes)) return;
   if (attention_takes_warps(p.device.sm_count, room, sizes, bytes_of_element)) return plan_warp(p, sizes);
   if (p.spec.dtype == Dtype::f32) {
     if (const AttentionTile tile = attention_f32_tile(p.device.sm_count, room, sizes); tile.dim > 0) return plan_f32(p, sizes, tile);

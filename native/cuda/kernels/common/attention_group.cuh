@@ -77,7 +77,8 @@ __device__ __forceinline__ float total_of_row(float share) {
   return share + __shfl_xor_sync(0xffffffffu, share, 2);
 }
 
-// Row h (0, 1) of a thread to `to`, each sum times `factor`: 16 bytes of each of four neighbouring threads lie side by side. All threads of a warp call this; `exists`: whether there is such a row.
+// Row h (0, 1) of a thread to `to`, each sum times `factor`: 16 bytes of each of four neighbouring threads lie side by side, one element after the other where rows do not start on 16 bytes. All threads of a warp call this;
+// `exists`: whether there is such a row.
 template <int D, class T>
 __device__ __forceinline__ void store_row(T* to, const float (&sums)[D / 2], int h, float factor, int lane, int dim, bool exists) {
 #pragma unroll
@@ -87,7 +88,14 @@ __device__ __forceinline__ void store_row(T* to, const float (&sums)[D / 2], int
     for (int i = 0; i < 4; i++) w[i] = j + i < D / 8 ? pack_pair(sums[(j + i) * 4 + h * 2] * factor, sums[(j + i) * 4 + h * 2 + 1] * factor, T()) : 0;
     turn_quad(w, lane);
     const int column = (j + lane % 4) * 8;
-    if (exists && column < dim) *reinterpret_cast<uint4*>(to + column) = make_uint4(w[0], w[1], w[2], w[3]);
+    if (!exists || column >= dim) continue;
+    if (dim % 8 == 0) {
+      *reinterpret_cast<uint4*>(to + column) = make_uint4(w[0], w[1], w[2], w[3]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+        if (column + i < dim) reinterpret_cast<uint16_t*>(to)[column + i] = static_cast<uint16_t>(w[i / 2] >> i % 2 * 16);
+    }
   }
 }
 
