@@ -20,8 +20,9 @@ describe('operands of products by matrices', () => {
     expect(padded(build('scaled_matmul', 'i8', [4096, 4096, 4100]))).toEqual({ inputs: [0, 1], areRead: true })
   })
 
-  it('are read as they are where a product is small', () => {
+  it('are read as they are where a product is small or has few rows', () => {
     expect(padded(build('matmul', 'f16', [1, 157, 155, 153, 0, 0])).inputs).toEqual([])
+    expect(padded(build('matmul', 'f16', [1, 32, 8193, 8193, 0, 0])).inputs).toEqual([])
   })
 
   it('have scratch memory of their own, as much as all products need', () => {

@@ -5,9 +5,10 @@ import { elementsOf, isVectors, keptText, VECTOR_BYTES, type MatrixOperand } fro
 
 type Component = SubgroupMatrices['component']
 
-/** The time of a product, in the unit of its plan, from which on copies are faster, and what each of their bytes adds to it. */
+/** The time of a product, in the unit of its plan, from which on copies are faster, what each of their bytes adds to it, and more of those beyond so many, which caches do not keep. */
 const LEAST = 3e6
 const BYTE = 0.25
+const FAR = { from: 2 ** 25, byte: 0.6 }
 
 const WORDS = VECTOR_BYTES / 4
 
@@ -37,7 +38,10 @@ ${isShifted ? `  let shift = ${32 / perWord}u * (first % ${perWord}u);\n` : ''} 
 }
 
 /** Whether a product of so much time is faster with these copies. */
-export const areFaster = (copies: readonly PaddedCopy[], time: number): boolean => copies.length > 0 && time > copies.reduce((sum, { rows, vectors }) => sum + BYTE * VECTOR_BYTES * rows * vectors, LEAST)
+export function areFaster(copies: readonly PaddedCopy[], time: number): boolean {
+  const bytes = copies.reduce((sum, { rows, vectors }) => sum + VECTOR_BYTES * rows * vectors, 0)
+  return bytes > 0 && time > LEAST + BYTE * bytes + FAR.byte * Math.max(0, bytes - FAR.from)
+}
 
 /** The program whose first step reads copies instead of these inputs. */
 export function withCopies(component: Component, { scratchBytes, steps: [first, ...others] }: Program, copies: readonly PaddedCopy[]): Program {
