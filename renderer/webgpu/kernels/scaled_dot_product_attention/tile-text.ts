@@ -1,6 +1,7 @@
 import { entry, header, numbers, storage, widthFor } from '../../wgsl/header'
 import type { KernelShape } from '../types'
 import type { FewAttention } from './few'
+import { tilePlace } from './tile-place'
 
 /** How a workgroup computes a tile of queries and keys. */
 export interface Tile {
@@ -52,7 +53,7 @@ function reader(name: 'q' | 'k' | 'v', { dtype, headDim, seqQ, seqK }: FewAttent
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022, FlashAttention). Arrays are nested, so that
  * the checks of indices that a browser adds are few, and rows of workgroup memory are a vector longer than what they hold: neighbouring threads, which bring neighbouring vectors of a
- * row, turned over, write to different banks. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * row, turned over, write to different banks.
  */
 export function tileText(of: FewAttention, tile: Tile, subgroups: KernelShape['subgroups']): string {
   const { dtype, headDim, causal, seqK } = of
@@ -94,16 +95,9 @@ struct Keys { rows: array<array<vec4<f32>, ${ofKeys / 4}>, 4>, beyond: vec4<f32>
 var<workgroup> queries: array<Queries, ${held(tile)}>;
 var<workgroup> keys: array<Keys, ${deep}>;
 ${q.functions}${k.functions}${v.functions}
-${entry(`  let seq_q = dim(0u);
-  let seq_k = dim(1u);
-  let tiles = dim(2u);
-  let tile = group;
-  if (tile >= tiles * dim(3u)) { return; }
-  ${causal ? '// Tiles that see the most keys begin first.\n  let head = tile % dim(3u);\n  let first_query = (tiles - 1u - tile / dim(3u))' : 'let head = tile / tiles;\n  let first_query = tile % tiles'} * ${ofQueries}u;
+${entry(`${tilePlace(ofQueries, causal ? 'last of all heads' : 'first', false)}
   let y = lane / ${wide}u;
   let x = lane % ${wide}u;
-  let q_base = head * seq_q;
-  let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   let scale = scalar(0u) * ${Math.LOG2E};
 ${columns.map((c) => `  let d_${c} = ${headDim % (4 * wide) === 0 ? place(c) : `min(${place(c)}, ${headDim - width}u)`};`).join('\n')}
 ${eachRow((r) => `var top_${r} = vec4<f32>(-1e29); var total_${r} = vec4<f32>(0.0);`)}

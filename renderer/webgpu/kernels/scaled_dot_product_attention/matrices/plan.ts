@@ -3,6 +3,7 @@ import { strideOf, VECTOR_BYTES } from '../../../wgsl/matrices/tile'
 import { matricesOf } from '../../../wgsl/matrices/words'
 import type { DeviceLimits, SubgroupMatrices } from '../../types'
 import { keysSeen, type FewAttention } from '../few'
+import type { TileParts } from '../tile-place'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
@@ -29,15 +30,12 @@ const MEDIUM: MatrixTile = { subgroups: 8, rows: 16 }
 const SMALL: MatrixTile = { subgroups: 4, rows: 16 }
 
 /** `depth`: elements of a head with those that fill its last product. `apart`: whether values have memory of their own, rather than that of the keys. */
-export interface MatrixPlan extends MatrixTile {
+export interface MatrixPlan extends MatrixTile, TileParts {
   matrices: SubgroupMatrices
   lanes: number
   keys: number
   depth: number
   apart: boolean
-  tiles: number
-  parts: number
-  perPart: number
 }
 
 const queriesOf = ({ subgroups, rows }: MatrixTile): number => subgroups * rows
