@@ -7,7 +7,7 @@ import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
 import { planSpreadKeys, spreadKeys } from './spread-keys'
-import { planSplitQuery, splitQuery } from './split-query'
+import { planSplitQuery, planWholeQuery, splitQuery } from './split-query'
 import { planTallTiles, tallTiles } from './tall-tiles'
 import { tileProgram } from './tile-place'
 import { planTiles, tiledAttention, tilesOf } from './tiled'
@@ -41,6 +41,8 @@ const kernel: Kernel = {
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
+    const whole = planWholeQuery(few, shape)
+    if (whole && (dtype === 'f32' || keysSeen(few) <= 8)) return splitQuery(few, whole)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tiles = batch * heads * tilesOf(seqQ)
     const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)

@@ -4,7 +4,7 @@ import { tileProgram } from './tile-place'
 import { bytesOf, queriesOf, tileText, type Tile } from './tile-text'
 
 /** Eight queries and four keys of a thread: 12 reads of workgroup memory for 128 multiply-adds, where four queries need 16 for as many. */
-const TILE: Tile = { high: 8, wide: 16, rows: 2, keys: 1, depth: 32, weighed: 32, together: 8, written: 2 }
+const TILE: Tile = { high: 8, wide: 16, rows: 2, keys: 1, depth: 32, weighed: 32, together: 4, written: 2 }
 /** Heads whose values leave no thread idle and stay in registers: of the shorter, causal ones, where few tiles hide keys and those that see most begin first. Keys, and tiles that leave little of a device idle. */
 const HEADS = { causal: 64, any: 128 }
 const FEWEST_KEYS = 512
