@@ -42,7 +42,7 @@ const kernel: Kernel = {
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
     const whole = planWholeQuery(few, shape)
-    if (whole && (dtype === 'f32' || keysSeen(few) <= 8)) return splitQuery(few, whole)
+    if (whole) return splitQuery(few, whole)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tiles = batch * heads * tilesOf(seqQ)
     const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)

@@ -82,14 +82,14 @@ export function planSplitQuery(of: FewAttention, device: DeviceLimits): SplitQue
   return plan && sources * plan.blocks >= FEWEST ? plan : undefined
 }
 
-/** How threads take many queries with few keys, of which each sees all; undefined where queries are few, or subgroups small. */
+/** How threads take many queries with few keys, of which each sees all; undefined where queries are few or subgroups small, and for halves, which were not timed. */
 export function planWholeQuery(of: FewAttention, device: DeviceLimits): SplitQueryPlan | undefined {
   const lanes = Math.min(SUBGROUP, device.subgroups ?? 1)
   const slices = slicesOf(of.headDim)
   const vectors = Math.ceil(of.headDim / 4 / slices)
   const [all, seen] = [sharingKeys(of), keysSeen(of)]
   const fit = Math.floor(memoryForKeys(device) / (32 * vectors * slices))
-  if (slices > lanes || seen < 2 || seen > MOST_OF_WHOLE) return undefined
+  if (of.dtype !== 'f32' || slices > lanes || seen < 2 || seen > MOST_OF_WHOLE) return undefined
   const isShort = seen <= FEW_KEYS
   if (isShort && of.batch * of.heads * of.seqQ * Math.ceil(of.headDim / 4) * seen < LEAST_PRODUCTS) return undefined
   const keys = Math.min(fit, Math.ceil(seen / Math.ceil(seen / WHOLE.together)))
