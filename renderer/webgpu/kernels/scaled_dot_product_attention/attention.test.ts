@@ -50,6 +50,14 @@ describe('attention', () => {
     expect(isTall(32, 2048, 128, 0, 49_152, 'f16')).toBe(false)
   })
 
+  it('has threads of a subgroup take many queries of 2 to 40 keys, of heads longer than those of a query for each thread', () => {
+    const groups = (...dims: number[]) => KERNELS.get('scaled_dot_product_attention')!.build({ dtype: 'f32', dims, scalars: [], subgroups: 32, workgroupBytes: 49_152 }).steps[0]!.groups
+    // Eight threads a query: 16 queries of 128 threads, and 64 of 256 threads where keys are more.
+    expect([groups(3, 7, 1, 1877, 7, 96, 1), groups(8, 4, 4, 1000, 16, 128, 0)]).toEqual([3 * Math.ceil((7 * 1877) / 16), 8 * 4 * Math.ceil(1000 / 64)])
+    // Tiles of 64 queries for more keys.
+    expect([groups(8, 4, 4, 1000, 41, 128, 0)]).toEqual([8 * 4 * 16])
+  })
+
   it('covers queries that share keys, and the keys, in plans of several queries', () => {
     const random = createRandom(4)
     const upTo = (most: number) => Math.ceil(most ** random())

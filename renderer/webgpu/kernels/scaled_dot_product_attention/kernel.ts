@@ -1,14 +1,16 @@
 import { CaseError } from '@core/backend'
+import { withCopies } from '../../wgsl/matrices/padded'
 import { dimOf, type Kernel } from '../types'
 import { planMatrices } from './matrices/plan'
-import { byMatrices } from './matrices/program'
+import { matrixText } from './matrices/text'
 import { fewAttention, isFew, keysSeen } from './few'
 import { isOwnQuery, ownQuery } from './own-query'
 import { fillsShared, sharedKeys } from './shared-keys'
 import { isShort, shortAttention } from './short'
 import { planSpreadKeys, spreadKeys } from './spread-keys'
-import { planSplitQuery, splitQuery } from './split-query'
+import { planSplitQuery, planWholeQuery, splitQuery } from './split-query'
 import { planTallTiles, tallTiles } from './tall-tiles'
+import { tileProgram } from './tile-place'
 import { planTiles, tiledAttention, tilesOf } from './tiled'
 
 /** More would not stay in registers. */
@@ -40,12 +42,14 @@ const kernel: Kernel = {
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
     const queries = batch * heads * seqQ
     if (isOwnQuery(few)) return ownQuery(few)
+    const whole = planWholeQuery(few, shape)
+    if (whole) return splitQuery(few, whole)
     if (isShort(queries, keysSeen(few), headDim)) return shortAttention(dtype, queries, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tiles = batch * heads * tilesOf(seqQ)
     const isIdle = tiles <= FEW_TILES && keysSeen(few) <= SHORT && !isFew(few)
     const isForMatrices = seqQ >= FEW_QUERIES && !isFew(few) && !(tiles <= FEW_TILES && keysSeen(few) <= SHORT_FOR_MATRICES) && !(tiles <= 2 * FEW_TILES && headDim <= HALF_HEAD)
     const matrices = isForMatrices ? planMatrices(few, shape) : undefined
-    if (matrices) return byMatrices(few, matrices, shape)
+    if (matrices) return withCopies('f16', tileProgram(few, matrices, matrixText(matrices, headDim, causal), shape), matrices.copies)
     // Queries of tiles that would leave a device idle, be cut into parts or stand half empty.
     const isSpread = seqQ >= FEW_QUERIES && !isFew(few) && ((isIdle && headDim <= HALF_HEAD) || (tiles > FEW_TILES && planTiles(few).parts > 1) || (headDim > HALF_HEAD && headDim <= ODD_HEAD))
     const spread = isSpread ? planSpreadKeys(few, shape) : undefined

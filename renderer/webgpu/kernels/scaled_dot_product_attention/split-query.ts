@@ -19,12 +19,28 @@ const FEWEST = 66
 const MOST_SHARES = 16
 /** Keys whose scores a thread finds together. */
 const KEYS = [4, 2, 1]
+/** Threads that take queries with all of their keys: vectors of a thread, and those it may have where it leaves fewer of them empty than MOST_EMPTY or than more threads do; keys whose scores it finds together. */
+const WHOLE = { vectors: 4, more: 8, together: 8 }
+const MOST_EMPTY = 1 / 8
+/** Their workgroups, the most queries first: more threads share keys that are many. The share of a workgroup's queries that there must be, and workgroups below which other kernels are faster. */
+const GROUPS = [{ threads: 256, queries: 2 }, { threads: 256, queries: 1 }, { threads: 128, queries: 1 }]
+const LEAST_USED = 0.6
+const FEWEST_WHOLE = 132
+/** Most keys: tiles take no longer for more. A single key is faster without exchange; up to FEW_KEYS are so where there is little to multiply (vectors of queries, times keys). */
+const MOST_OF_WHOLE = 40
+const FEW_KEYS = 8
+const LEAST_PRODUCTS = 1.1e6
+/** Heads of fewer vectors have threads of fewer: neighbours read neighbouring vectors. */
+const SHORT_HEAD = 8
+const VECTORS_OF_SHORT = 2
 
 export interface SplitQueryPlan {
   threads: number
   /** Threads that share a head's elements, those that share a query's keys, and queries of a thread. */
   slices: number
   shares: number
+  /** Neighbouring threads of different queries: those that read the same vectors stand beside each other. */
+  apart: number
   queries: number
   /** Vectors of a thread, and vectors of a row of keys in workgroup memory, of each slice. */
   vectors: number
@@ -58,12 +74,43 @@ export function planSplitQuery(of: FewAttention, device: DeviceLimits): SplitQue
     const unit = keys * shares
     const chunk = Math.min(Math.floor(fit / unit), Math.ceil(seen / unit)) * unit
     const { count: blocks, size: rows } = evenly(all, most)
-    return { threads, slices, shares, queries, vectors, pitch, chunk, keys, rows: blocks === 1 ? rows : most, blocks }
+    return { threads, slices, shares, apart: 1, queries, vectors, pitch, chunk, keys, rows: blocks === 1 ? rows : most, blocks }
   }
   const shares = [2, 4, 8, 16].filter((count) => count <= MOST_SHARES && count * slices <= Math.min(SUBGROUP, subgroups) && 2 * count <= seen)
   const plans = shares.flatMap((count) => [planned(THREADS, count, 2), planned(THREADS, count, 1)])
   const plan = plans.find(({ blocks }) => sources * blocks >= FILLED) ?? plans.at(-1)
   return plan && sources * plan.blocks >= FEWEST ? plan : undefined
+}
+
+/** How threads take many queries with few keys, of which each sees all; undefined where queries are few or subgroups small, and for halves, which were not timed. */
+export function planWholeQuery(of: FewAttention, device: DeviceLimits): SplitQueryPlan | undefined {
+  const lanes = Math.min(SUBGROUP, device.subgroups ?? 1)
+  const slices = slicesOf(of.headDim)
+  const vectors = Math.ceil(of.headDim / 4 / slices)
+  const [all, seen] = [sharingKeys(of), keysSeen(of)]
+  const fit = Math.floor(memoryForKeys(device) / (32 * vectors * slices))
+  if (of.dtype !== 'f32' || slices > lanes || seen < 2 || seen > MOST_OF_WHOLE) return undefined
+  const isShort = seen <= FEW_KEYS
+  if (isShort && of.batch * of.heads * of.seqQ * Math.ceil(of.headDim / 4) * seen < LEAST_PRODUCTS) return undefined
+  const keys = Math.min(fit, Math.ceil(seen / Math.ceil(seen / WHOLE.together)))
+  const chunk = Math.min(Math.floor(fit / keys), Math.ceil(seen / keys)) * keys
+  const plans = GROUPS.slice(isShort ? -1 : 0).map(({ threads, queries }): SplitQueryPlan => {
+    const held = (threads / slices) * queries
+    const { count: blocks, size } = evenly(all, held)
+    return { threads, slices, shares: 1, apart: slices > 1 && 2 * slices <= lanes ? 2 : 1, queries, vectors, pitch: vectors, chunk, keys, rows: blocks === 1 ? size : held, blocks }
+  }).filter(({ threads, queries, blocks }) => all >= LEAST_USED * blocks * (threads / slices) * queries)
+  const groups = ({ blocks }: SplitQueryPlan) => of.batch * of.kvHeads * blocks
+  return plans.find((plan) => groups(plan) >= FILLED) ?? plans.find((plan) => groups(plan) >= FEWEST_WHOLE)
+}
+
+/** Threads that share a head. */
+function slicesOf(headDim: number): number {
+  const vectors = Math.ceil(headDim / 4)
+  let slices = 1
+  while (slices * (vectors <= SHORT_HEAD ? VECTORS_OF_SHORT : WHOLE.vectors) < vectors) slices *= 2
+  const empty = (count: number) => 1 - vectors / (Math.ceil(vectors / count) * count)
+  const isEmptier = empty(slices) > MOST_EMPTY && empty(slices) > empty(slices / 2)
+  return widthFor(headDim) === 4 && slices > 1 && isEmptier && 2 * vectors <= slices * WHOLE.more ? slices / 2 : slices
 }
 
 /**
@@ -75,7 +122,7 @@ export function splitQuery(of: FewAttention, plan: SplitQueryPlan): Program {
   return { scratchBytes: [], steps: [step(textOf(of, plan), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [of.seqK, sources], sources * plan.blocks, [of.scale])] }
 }
 
-function textOf(of: FewAttention, { threads, slices, shares, queries, vectors, pitch, chunk, keys, rows, blocks }: SplitQueryPlan): string {
+function textOf(of: FewAttention, { threads, slices, shares, apart, queries, vectors, pitch, chunk, keys, rows, blocks }: SplitQueryPlan): string {
   const { dtype, headDim, causal, seqQ } = of
   const width = widthFor(headDim)
   const type = storage(dtype, width)
@@ -85,8 +132,10 @@ function textOf(of: FewAttention, { threads, slices, shares, queries, vectors, p
   const isWhole = ofRow * 4 === headDim
   const each = (text: (q: number, c: number) => string, separator = '\n') => several.flatMap((q) => columns.map((c) => text(q, c))).join(separator)
   const strides = (from: number, to: number) => { const found: number[] = []; for (let s = from; s < to; s *= 2) found.push(s); return found }
-  const overSlices = (value: string) => strides(1, slices).map((s) => `${value} += subgroupShuffleXor(${value}, ${s}u);`).join(' ')
+  const overSlices = (value: string) => strides(1, slices).map((s) => `${value} += subgroupShuffleXor(${value}, ${apart * s}u);`).join(' ')
   const chunks = Math.ceil(seen / chunk)
+  // Neighbouring threads have neighbouring queries.
+  const between = threads / (slices * shares)
   const loads = Math.ceil((chunk * ofRow) / threads)
   const place = (u: number) => `i_${u} / ${ofRow}u`
   const bring = numbers(loads).map((u) => `    let at_${u} = min(start + ${place(u)}, ${of.seqK - 1}u); let k_in_${u} = load_k(base + at_${u}, i_${u} % ${ofRow}u); let v_in_${u} = load_v(base + at_${u}, i_${u} % ${ofRow}u);`).join('\n')
@@ -98,18 +147,18 @@ function textOf(of: FewAttention, { threads, slices, shares, queries, vectors, p
       ? `${isWhole ? '' : `if (${at} < ${headDim / 4}u) `}{ out[row_${q} * ${headDim / 4}u + ${at}] = ${type}(sum_${q}_${c} * inverse); }`
       : sides.map((side, i) => `if (4u * (${at}) + ${i}u < ${headDim}u) { out[row_${q} * ${headDim}u + 4u * (${at}) + ${i}u] = ${type}(sum_${q}_${c}.${side} * inverse); }`).join(' ')
   }
-  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16', true)}
+  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16', slices * shares > 1)}
 // Nested: the checks of indices that a browser adds are needed once for each row.
 var<workgroup> keys: array<array<array<vec4<f32>, ${slices}>, ${pitch}>, ${chunk}>;
 var<workgroup> values: array<array<array<vec4<f32>, ${slices}>, ${pitch}>, ${chunk}>;
 ${['q', 'k', 'v'].map((name) => loader(name, headDim, isWhole)).join('')}${entry(`  let source = group / ${blocks}u;
   if (source >= dim(1u)) { return; }
   let first_row = group % ${blocks}u * ${rows}u;
-  let slice = lane % ${slices}u;
-  let share = lane / ${slices}u % ${shares}u;
-  let own = first_row + lane / ${slices * shares}u * ${queries}u;
+  let slice = ${apart === 1 ? 'lane' : `lane / ${apart}u`} % ${slices}u;
+  let share = ${shares === 1 ? '0u' : `lane / ${apart * slices}u % ${shares}u`};
+  let own = first_row + ${apart === 1 ? `lane / ${slices * shares}u` : `lane / ${apart * slices * shares}u * ${apart}u + lane % ${apart}u`};
   let base = source * dim(0u);
-${several.map((q) => `  let row_${q} = source * ${all}u + min(own + ${q}u, ${all - 1}u);
+${several.map((q) => `  let row_${q} = source * ${all}u + min(own + ${q * between}u, ${all - 1}u);
   let end_${q} = ${causal ? `min(${seen}u, row_${q} % ${seqQ}u + 1u)` : `${seen}u`};
   var top_${q} = -1e30; var total_${q} = 0.0;`).join('\n')}
 ${each((q, c) => `  let q_${q}_${c} = load_q(row_${q}, ${c * slices}u + slice) * (scalar(0u) * ${Math.LOG2E}); var sum_${q}_${c} = vec4<f32>(0.0);`)}
@@ -134,12 +183,12 @@ ${columns.map((c) => `      { ${every.map((u) => `let v_${u} = values[at_${u}][$
   }
 ${several.map((q) => `  {
     var highest = top_${q};
-${strides(slices, slices * shares).map((s) => `    highest = max(highest, subgroupShuffleXor(highest, ${s}u));`).join('\n')}
+${strides(slices, slices * shares).map((s) => `    highest = max(highest, subgroupShuffleXor(highest, ${apart * s}u));`).join('\n')}
     let factor = exp2(top_${q} - highest);
     total_${q} *= factor;
-${strides(slices, slices * shares).map((s) => `    total_${q} += subgroupShuffleXor(total_${q}, ${s}u);`).join('\n')}
+${strides(slices, slices * shares).map((s) => `    total_${q} += subgroupShuffleXor(total_${q}, ${apart * s}u);`).join('\n')}
     let inverse = 1.0 / total_${q};
-${columns.map((c) => `    sum_${q}_${c} *= factor; ${strides(slices, slices * shares).map((s) => `sum_${q}_${c} += subgroupShuffleXor(sum_${q}_${c}, ${s}u);`).join(' ')}`).join('\n')}
-    if (own + ${q}u < min(${all}u, first_row + ${rows}u)) { ${columns.map((c) => `if (share == ${c % shares}u) { ${written(q, c)} }`).join(' ')} }
+${columns.map((c) => `    sum_${q}_${c} *= factor; ${strides(slices, slices * shares).map((s) => `sum_${q}_${c} += subgroupShuffleXor(sum_${q}_${c}, ${apart * s}u);`).join(' ')}`).join('\n')}
+    if (own + ${q * between}u < min(${all}u, first_row + ${rows}u)) { ${columns.map((c) => `if (share == ${c % shares}u) { ${written(q, c)} }`).join(' ')} }
   }`).join('\n')}`, threads)}`
 }

@@ -1,6 +1,7 @@
 import { entry, header, numbers, storage, widthFor } from '../../wgsl/header'
 import type { KernelShape } from '../types'
 import type { FewAttention } from './few'
+import { tilePlace } from './tile-place'
 
 /** How a workgroup computes a tile of queries and keys. */
 export interface Tile {
@@ -14,7 +15,7 @@ export interface Tile {
   depth: number
   /** Keys whose weights lie there at a time. */
   weighed: number
-  /** Keys whose values are on their way together. */
+  /** Keys whose values are added up together, while those of as many more are on their way. */
   together: number
   /** Groups of four steps written out. */
   written: number
@@ -52,7 +53,7 @@ function reader(name: 'q' | 'k' | 'v', { dtype, headDim, seqQ, seqK }: FewAttent
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022, FlashAttention). Arrays are nested, so that
  * the checks of indices that a browser adds are few, and rows of workgroup memory are a vector longer than what they hold: neighbouring threads, which bring neighbouring vectors of a
- * row, turned over, write to different banks. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch.
+ * row, turned over, write to different banks.
  */
 export function tileText(of: FewAttention, tile: Tile, subgroups: KernelShape['subgroups']): string {
   const { dtype, headDim, causal, seqK } = of
@@ -64,12 +65,10 @@ export function tileText(of: FewAttention, tile: Tile, subgroups: KernelShape['s
   const shuffles = subgroups !== undefined && subgroups >= wide
   const deep = depth / 4
   const [q, k, v] = [reader('q', of, headDim % depth === 0), reader('k', of, headDim % depth === 0), reader('v', of, true)]
-  const bring = (name: string, four: Reader['four'], first: string, rowsOfTile: number) => numbers(Math.ceil((rowsOfTile * deep) / (4 * threads))).map((round) => {
-    const block = `(lane + ${round * threads}u)`
-    const isLast = 4 * (round + 1) * threads > rowsOfTile * deep
-    return `      ${isLast ? `if (${block} < ${(rowsOfTile * deep) / 4}u) ` : ''}{ let l = ${block} % ${deep}u; let quad = ${block} / ${deep}u; let row = ${first} + 4u * quad; let d = at + 4u * l; ${QUADS.map((i) => `let of_${i} = ${four('row', i, 'd')};`).join(' ')}
-      ${QUADS.map((e) => `${name}[l].rows[${e}u][quad] = vec4<f32>(${QUADS.map((i) => `of_${i}[${e}]`).join(', ')});`).join(' ')} }`
-  }).join('\n')
+  const rounds = (rowsOfTile: number, text: (round: number, block: string) => string) => numbers(Math.ceil((rowsOfTile * deep) / (4 * threads))).map((round) => text(round, `(lane + ${round * threads}u)`)).join('\n')
+  const fetch = (name: string, four: Reader['four'], first: string, rowsOfTile: number, at: number) => rounds(rowsOfTile, (round, block) => `      ${QUADS.map((i) => `let ${name}_${at}_${round}_${i} = ${four(`(${first} + 4u * (${block} / ${deep}u))`, i, `(${at}u + 4u * (${block} % ${deep}u))`)};`).join(' ')}`)
+  const put = (name: string, rowsOfTile: number, at: number) => rounds(rowsOfTile, (round, block) => `      ${4 * (round + 1) * threads > rowsOfTile * deep ? `if (${block} < ${(rowsOfTile * deep) / 4}u) ` : ''}{ let l = ${block} % ${deep}u; let quad = ${block} / ${deep}u; ${QUADS.map((e) => `${name}[l].rows[${e}u][quad] = vec4<f32>(${QUADS.map((i) => `${name}_${at}_${round}_${i}[${e}]`).join(', ')});`).join(' ')} }`)
+  const fetchBoth = (at: number) => `${fetch('queries', q.four, 'first_query', ofQueries, at)}\n${fetch('keys', k.four, 'first_key', ofKeys, at)}`
   const scores = (text: (r: number, c: number, j: number) => string) => rows.flatMap((r) => keys.flatMap((c) => QUADS.map((j) => text(r, c, j)))).join(' ')
   const ofRow = (r: number) => keys.flatMap((c) => QUADS.map((j) => `score_${r}_${c}_${j}`))
   const sums = (text: (r: number, i: number, c: number) => string) => rows.flatMap((r) => QUADS.flatMap((i) => columns.map((c) => text(r, i, c)))).join(' ')
@@ -83,6 +82,10 @@ export function tileText(of: FewAttention, tile: Tile, subgroups: KernelShape['s
 ${eachRow((r) => `  let last_${r} = ${causal ? `min(vec4<u32>(seq_k - 1u), vec4<u32>(first_query + 4u * (${quad(r)})) + vec4<u32>(0u, 1u, 2u, 3u))` : 'vec4<u32>(seq_k - 1u)'};`)}
 ${keys.flatMap((c) => QUADS.map((j) => `      { let key = vec4<u32>(first_key + ${4 * c * wide + j}u + 4u * x); ${rows.map((r) => `score_${r}_${c}_${j} = select(vec4<f32>(-1e30), score_${r}_${c}_${j}, key <= last_${r});`).join(' ')} }`)).join('\n')}
     }`
+  // Two sets of values take turns: one is added up while the other is on its way.
+  const group = numbers(together)
+  const load = (declare: string, set: string, row: string, from: number) => group.map((u) => `        ${columns.map((c) => `${declare}${set}_${u}_${c} = ${v.four(`(${row} + ${from + u - (u % 4)}u)`, u % 4, `d_${c}`)};`).join(' ')}`).join('\n')
+  const add = (set: string, from: number) => group.map((u) => `        { ${rows.map((r) => `let weight_${r} = queries[j / 4u + ${Math.floor((from + u) / 4)}u].rows[${u % 4}u][${quad(r)}];`).join(' ')} ${sums((r, i, c) => `sum_${r}_${i}_${c} = fma(vec4<f32>(weight_${r}[${i}]), ${set}_${u}_${c}, sum_${r}_${i}_${c});`)} }`).join('\n')
   const place = (c: number) => `4u * x + ${4 * c * wide}u`
   const write = (c: number, text: (d: string, j: number) => string) => QUADS.map((j) => `{ let d = ${place(c)} + ${j}u; if (d < ${headDim}u) { ${text('d', j)} } }`).join(' ')
   const result = (r: number, i: number) => `let inverse = 1.0 / total_${r}[${i}]; ${columns.map((c) => (width === 4
@@ -94,16 +97,9 @@ struct Keys { rows: array<array<vec4<f32>, ${ofKeys / 4}>, 4>, beyond: vec4<f32>
 var<workgroup> queries: array<Queries, ${held(tile)}>;
 var<workgroup> keys: array<Keys, ${deep}>;
 ${q.functions}${k.functions}${v.functions}
-${entry(`  let seq_q = dim(0u);
-  let seq_k = dim(1u);
-  let tiles = dim(2u);
-  let tile = group;
-  if (tile >= tiles * dim(3u)) { return; }
-  ${causal ? '// Tiles that see the most keys begin first.\n  let head = tile % dim(3u);\n  let first_query = (tiles - 1u - tile / dim(3u))' : 'let head = tile / tiles;\n  let first_query = tile % tiles'} * ${ofQueries}u;
+${entry(`${tilePlace(ofQueries, causal ? 'last of all heads' : 'first', false)}
   let y = lane / ${wide}u;
   let x = lane % ${wide}u;
-  let q_base = head * seq_q;
-  let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   let scale = scalar(0u) * ${Math.LOG2E};
 ${columns.map((c) => `  let d_${c} = ${headDim % (4 * wide) === 0 ? place(c) : `min(${place(c)}, ${headDim - width}u)`};`).join('\n')}
 ${eachRow((r) => `var top_${r} = vec4<f32>(-1e29); var total_${r} = vec4<f32>(0.0);`)}
@@ -111,15 +107,15 @@ ${eachRow((r) => `var top_${r} = vec4<f32>(-1e29); var total_${r} = vec4<f32>(0.
   let seen = ${causal ? `min(seq_k, first_query + ${ofQueries}u)` : 'seq_k'};
   for (var first_key = 0u; first_key < seen; first_key += ${ofKeys}u) {
     ${scores((r, c, j) => `var score_${r}_${c}_${j} = vec4<f32>(0.0);`)}
-    for (var at = 0u; at < ${headDim}u; at += ${depth}u) {
+    // The next elements of the rows are on their way while those before are multiplied.
+${fetchBoth(0)}
+${numbers(Math.ceil(headDim / depth)).map((turn) => turn * depth).map((at) => `      workgroupBarrier();
+${put('queries', ofQueries, at)}
+${put('keys', ofKeys, at)}
       workgroupBarrier();
-${bring('queries', q.four, 'first_query', ofQueries)}
-${bring('keys', k.four, 'first_key', ofKeys)}
-      workgroupBarrier();
-      for (var l = 0u; l < ${deep}u; l += ${written}u) {
+${at + depth < headDim ? `${fetchBoth(at + depth)}\n` : ''}      for (var l = 0u; l < ${deep}u; l += ${written}u) {
 ${numbers(written).flatMap((w) => QUADS.map((e) => `        { ${rows.map((r) => `let q_${r} = queries[l + ${w}u].rows[${e}u][${quad(r)}];`).join(' ')} ${keys.map((c) => `let k_${c} = keys[l + ${w}u].rows[${e}u][x + ${c * wide}u];`).join(' ')} ${scores((r, c, j) => `score_${r}_${c}_${j} = fma(q_${r}, vec4<f32>(k_${c}[${j}]), score_${r}_${c}_${j});`)} }`)).join('\n')}
-      }
-    }
+      }`).join('\n')}
 ${hidden}
 ${eachRow((r) => `var next_${r} = ${ofRow(r).reduce((a, b) => `max(${a}, ${b})`)};`)}
 ${joined('next', (a, b) => `max(${a}, ${b})`)}
@@ -127,14 +123,18 @@ ${eachRow((r) => `next_${r} = max(next_${r}, top_${r}); let kept_${r} = exp2((to
     ${scores((r, c, j) => `score_${r}_${c}_${j} = exp2(fma(score_${r}_${c}_${j}, vec4<f32>(scale), -most_${r}));`)}
 ${eachRow((r) => `total_${r} = fma(total_${r}, kept_${r}, ${ofRow(r).reduce((a, b) => `(${a} + ${b})`)});`)}
     ${sums((r, i, c) => `sum_${r}_${i}_${c} *= kept_${r}[${i}];`)}
+    // The first values are on their way before threads wait for the weights.
+${load('var ', 'a', 'first_key', 0)}
     for (var from_key = 0u; from_key < ${ofKeys}u; from_key += ${weighed}u) {
       workgroupBarrier();
 ${keys.map((c) => `      { let turn = x + ${c * wide}u - from_key / 4u; if (turn < ${weighed / 4}u) { ${QUADS.flatMap((j) => rows.map((r) => `queries[turn].rows[${j}u][${quad(r)}] = score_${r}_${c}_${j};`)).join(' ')} } }`).join('\n')}
       workgroupBarrier();
-      for (var j = 0u; j < ${weighed}u; j += ${together}u) {
+      for (var j = 0u; j < ${weighed}u; j += ${2 * together}u) {
         let row = first_key + from_key + j;
-${numbers(together).map((u) => `        ${columns.map((c) => `let v_${u}_${c} = ${v.four(`row + ${u - (u % 4)}u`, u % 4, `d_${c}`)};`).join(' ')}`).join('\n')}
-${numbers(together).map((u) => `        { ${rows.map((r) => `let weight_${r} = queries[j / 4u + ${Math.floor(u / 4)}u].rows[${u % 4}u][${quad(r)}];`).join(' ')} ${sums((r, i, c) => `sum_${r}_${i}_${c} = fma(vec4<f32>(weight_${r}[${i}]), v_${u}_${c}, sum_${r}_${i}_${c});`)} }`).join('\n')}
+${load('let ', 'b', 'row', together)}
+${add('a', 0)}
+${load('', 'a', 'row', 2 * together)}
+${add('b', together)}
       }
     }
   }

@@ -1,6 +1,7 @@
-import { entry, header, step, storage, widthFor } from '../../wgsl/header'
+import { entry, header, storage, widthFor } from '../../wgsl/header'
 import type { KernelShape, Program } from '../types'
-import { joinStep, type FewAttention } from './few'
+import type { FewAttention } from './few'
+import { tilePlace, tileProgram, type TileParts } from './tile-place'
 
 /** Queries and keys of a tile: a thread has 4x4 scores of it, and of four queries every 64th four elements of the result. */
 const TILE = 64
@@ -27,7 +28,7 @@ const ONE_EACH = 132
 export const tilesOf = (queries: number): number => Math.ceil(queries / TILE)
 
 /** Tiles of queries of each head, and the parts of the keys that each has, in whole tiles: several where a device would be idle. */
-export function planTiles({ batch, heads, seqQ, seqK, causal }: Pick<FewAttention, 'batch' | 'heads' | 'seqQ' | 'seqK' | 'causal'>): { tiles: number; parts: number; perPart: number } {
+export function planTiles({ batch, heads, seqQ, seqK, causal }: Pick<FewAttention, 'batch' | 'heads' | 'seqQ' | 'seqK' | 'causal'>): TileParts {
   const tiles = tilesOf(seqQ)
   const ofKeys = Math.ceil((causal ? Math.min(seqK, seqQ) : seqK) / TILE)
   const partsOf = (least: number) => Math.max(1, Math.min(Math.floor(FILLED / (batch * heads * tiles)), Math.floor(ofKeys / least)))
@@ -39,14 +40,10 @@ export function planTiles({ batch, heads, seqQ, seqK, causal }: Pick<FewAttentio
 
 /** Attention of many queries, by tiles. */
 export function tiledAttention(of: FewAttention, device: Pick<KernelShape, 'subgroups'>): Program {
-  const { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } = of
-  const { tiles, parts, perPart } = planTiles(of)
-  const partial = causal || (tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
-  const split = parts > 1
-  const first = step(tiledText(dtype, headDim, causal, partial, split, !causal && seqK % TILE === 0, device.subgroups), [{ input: 0 }, { input: 1 }, { input: 2 }, split ? { scratch: 0 } : 'output'], [seqQ, seqK, tiles, batch * heads, heads, kvHeads, ...(split ? [parts, perPart] : [])], batch * heads * tiles * parts, [scale])
-  if (!split) return { scratchBytes: [], steps: [first] }
-  const queries = batch * heads * seqQ
-  return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
+  const { dtype, seqQ, seqK, headDim, causal } = of
+  const plan = planTiles(of)
+  const partial = causal || (plan.tiles <= FEW_TILES && (seqQ % TILE > 0 || seqK % TILE > 0))
+  return tileProgram(of, plan, tiledText(dtype, headDim, causal, partial, plan.parts > 1, !causal && seqK % TILE === 0, device.subgroups), device)
 }
 
 /** Rows of SIDE vectors in workgroup memory (16 KiB): the queries and, so far behind them as they are deep, the keys; then, behind both where there is room, the parts of the largest score; then the weights of a tile, which a thread writes where those of its neighbours are in other banks. */
@@ -64,7 +61,7 @@ const loader = (name: string, width: 1 | 4, whole: boolean) =>
 /**
  * Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022,
  * FlashAttention). Workgroup memory is nested by four rows: the checks of indices that a browser adds are needed once for these. `whole`: every tile has all of its keys, which all queries see. `partial`: heads of a few tiles that are not all seen whole, where
- * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). `split`: several workgroups have parts of the keys of a tile, which `joinStep` of few.ts joins. dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
+ * threads whose queries lie behind the last one only bring rows; long ones lose more by loops of unknown length (2048 queries and keys on an H100: 2.86 ms, 2.68 without). `split`: several workgroups have parts of the keys of a tile, which `joinStep` of few.ts joins.
  */
 function tiledText(dtype: 'f32' | 'f16', headDim: number, causal: boolean, partial: boolean, split: boolean, whole: boolean, subgroups?: number): string {
   const width = widthFor(headDim)
@@ -91,18 +88,10 @@ var<workgroup> memory: array<array<array<vec4<f32>, ${SIDE}>, 4>, ${ROWS / 4}>;
 ${loader('q', width, headDim % depth === 0)}${loader('k', width, headDim % depth === 0)}fn load_v(row: u32, d: u32) -> vec4<f32> {
   return ${width === 4 ? 'vec4<f32>(v[(row * head_dim + d) / 4u])' : `vec4<f32>(${QUADS.map((j) => `f32(v[row * head_dim + min(d + ${j}u, head_dim - 1u)])`).join(', ')})`};
 }
-${entry(`  let seq_q = dim(0u);
-  let seq_k = dim(1u);
-  let tiles = dim(2u);
-  let tile = ${split ? 'group / dim(6u)' : 'group'};
-${split ? '  let part = group % dim(6u);\n' : ''}  let head = tile / tiles;
-  if (head >= dim(3u)) { return; }
-  let first_query = tile % tiles * ${TILE}u;
+${entry(`${tilePlace(TILE, 'first', split)}
   let y = lane / ${SIDE}u;
   let x = lane % ${SIDE}u;
   let query = first_query + 4u * y;
-  let q_base = head * seq_q;
-  let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   // A thread brings four elements of a row, which are turned over on their way into workgroup memory.
   let bring_row = lane / 4u;
   let bring = lane % 4u * 4u;

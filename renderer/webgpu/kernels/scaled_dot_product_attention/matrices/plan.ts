@@ -1,8 +1,10 @@
 import { THREADS, WORKGROUP_BYTES } from '../../../wgsl/header'
-import { strideOf, VECTOR_BYTES } from '../../../wgsl/matrices/tile'
+import { areFaster, type PaddedCopy } from '../../../wgsl/matrices/padded'
+import { elementsOf, strideOf, VECTOR_BYTES } from '../../../wgsl/matrices/tile'
 import { matricesOf } from '../../../wgsl/matrices/words'
 import type { DeviceLimits, SubgroupMatrices } from '../../types'
 import { keysSeen, type FewAttention } from '../few'
+import type { TileParts } from '../tile-place'
 
 /** Longer heads leave no registers. */
 const MAX_HEAD_DIM = 256
@@ -19,6 +21,9 @@ const SHORT_HEAD = 64
 const FILLED_BY_PARTS = 264
 const MIN_KEYS = { of: 128, beyond: 66, then: 1024 }
 
+/** Multiply-adds that take the unit in which the time of products is given. */
+const UNIT = 88
+
 /** Subgroups of a workgroup and queries of each. */
 export interface MatrixTile {
   subgroups: number
@@ -28,17 +33,18 @@ const LARGE: MatrixTile = { subgroups: 8, rows: 32 }
 const MEDIUM: MatrixTile = { subgroups: 8, rows: 16 }
 const SMALL: MatrixTile = { subgroups: 4, rows: 16 }
 
-/** `depth`: elements of a head with those that fill its last product. `row`: elements from one row of keys or values to the next. `apart`: whether values have memory of their own, rather than that of the keys. */
-export interface MatrixPlan extends MatrixTile {
+/**
+ * `depth`: elements of a head with those that fill its last product. `row`: elements from one row of keys or values to the next; those of heads that do not fill it are `copies` where these are faster.
+ * `apart`: whether values have memory of their own, rather than that of the keys.
+ */
+export interface MatrixPlan extends MatrixTile, TileParts {
   matrices: SubgroupMatrices
   lanes: number
   keys: number
   depth: number
   row: number
+  copies: readonly PaddedCopy[]
   apart: boolean
-  tiles: number
-  parts: number
-  perPart: number
 }
 
 const queriesOf = ({ subgroups, rows }: MatrixTile): number => subgroups * rows
@@ -51,6 +57,14 @@ function tilesFor({ batch, heads, seqQ, headDim, causal }: FewAttention): readon
   }
   const larger = headDim > SHORT_HEAD ? [MEDIUM] : causal ? [] : [LARGE, MEDIUM]
   return [...larger.filter(suits), SMALL]
+}
+
+/** Keys and values with zeros behind their rows, where these do not fill their last product and copies are faster. */
+function copiesFor(of: FewAttention, depth: number): readonly PaddedCopy[] {
+  const { batch, heads, kvHeads, seqQ, seqK, headDim, causal } = of
+  const copies = [1, 2].map((input) => ({ input, rows: batch * kvHeads * seqK, length: headDim, vectors: depth / elementsOf('f16') }))
+  const products = 2 * batch * heads * seqQ * keysSeen(of) * depth * (causal ? 0.5 : 1)
+  return headDim < depth && areFaster(copies, products / UNIT) ? copies : []
 }
 
 /** The largest tile that suits the case and that the device has threads and memory for. Undefined where it has no products of f16, or too little of either. */
@@ -72,5 +86,6 @@ export function planMatrices(of: FewAttention, device: DeviceLimits): MatrixPlan
   // Larger tiles are many, and their parts take longer to write than they save.
   const wanted = tile === SMALL ? Math.max(1, Math.min(Math.floor(FILLED_BY_PARTS / groups), Math.floor((ofKeys * KEYS) / (groups > MIN_KEYS.beyond ? MIN_KEYS.then : MIN_KEYS.of)))) : 1
   const each = Math.ceil(ofKeys / wanted)
-  return { ...tile, matrices, lanes, keys: KEYS, depth, row: headDim, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
+  const copies = copiesFor(of, depth)
+  return { ...tile, matrices, lanes, keys: KEYS, depth, row: copies.length > 0 ? depth : headDim, copies, apart: bytes(tile, 2) <= memory, tiles, parts: Math.ceil(ofKeys / each), perPart: each * KEYS }
 }

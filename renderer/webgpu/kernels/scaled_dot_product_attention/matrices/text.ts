@@ -1,6 +1,7 @@
 import { entry, header, numbers, storage, widthFor } from '../../../wgsl/header'
 import { strideOf } from '../../../wgsl/matrices/tile'
 import { loadMatrix, MATRIX_DIRECTIVES, matrixTypes, multiplied, storeMatrix } from '../../../wgsl/matrices/words'
+import { tilePlace } from '../tile-place'
 import type { MatrixPlan } from './plan'
 import { KEPT, vectorReads } from './reads'
 import { softmaxText } from './softmax'
@@ -10,7 +11,6 @@ const each = <T>(of: readonly T[], text: (at: T) => string, by = '\n') => of.map
 /**
  * Softmax over the keys in one pass (Dao et al. 2022, FlashAttention). A subgroup has some queries of a tile, as matrices in registers, and their sums; scores pass through workgroup memory, where threads make weights of them.
  * Each subgroup has scores of its own in a nested array, so that offsets of matrices are constants: Tint checks others where they are used.
- * dims: queries, keys, tiles of queries, heads in all, heads and key heads of a batch, parts, keys of a part.
  */
 export function matrixText(plan: MatrixPlan, headDim: number, causal: boolean): string {
   const { matrices, lanes, subgroups, rows, keys, depth, apart, parts, row } = plan
@@ -100,14 +100,7 @@ var<workgroup> totals: array<f32, ${queriesOfTile}>;
 var<workgroup> raised: u32;
 ${headDim === depth ? '' : KEPT}${rowVectors}
 ${softmax.functions}
-${entry(`  let seq_q = dim(0u);
-  let seq_k = dim(1u);
-  let tiles = dim(2u);
-  let tile = ${split ? 'group / dim(6u)' : 'group'};
-${split ? '  let part = group % dim(6u);\n' : ''}  let head = tile / tiles;
-  if (head >= dim(3u)) { return; }
-  // Causal tiles that see the most keys begin first.
-  let first_query = ${causal ? '(tiles - 1u - tile % tiles)' : 'tile % tiles'} * ${queriesOfTile}u;
+${entry(`${tilePlace(queriesOfTile, causal ? 'last' : 'first', split)}
   let own = lane % ${lanes}u;
   let subgroup = lane / ${lanes}u;
   let first_line = subgroup * ${rows}u;
@@ -116,8 +109,6 @@ ${causal ? `  let last_query = first_of_subgroup + ${rows - 1}u;\n` : ''}  let o
   let own_at = own_row * ${scoreStride}u + own / ${rows}u * ${softmax.quads}u;
   let own_key = own / ${rows}u * ${4 * softmax.quads}u;
   let limit = ${causal ? 'min(seq_k, first_of_subgroup + own_row + 1u)' : 'seq_k'};
-  let q_base = head * seq_q;
-  let k_base = (head / dim(4u) * dim(5u) + head % dim(4u) / (dim(4u) / dim(5u))) * seq_k;
   let factor = scalar(0u) * ${Math.LOG2E};
 ${isEven ? `  let bring_line = lane / ${line}u;\n  let bring_column = lane % ${line}u;\n  let bring_at = (k_base + bring_line) * ${row}u + 8u * bring_column;` : each(bringing, (t) => `  let bring_at_${t} = (${lineOf(t)}) * ${row}u + 8u * (${columnOf(t)});`)}
 ${each(bringing, (t) => `  var next_${t} = vec4<u32>(0u);`)}
