@@ -1,13 +1,8 @@
 import { numbers, THREADS } from '../../../wgsl/header'
-import type { BufferName } from '../../types'
-
-/** What the steps of a selection share: see select.ts and bounded.ts. */
 
 /** Digits from the highest: how far each is shifted, and its bits. */
 export const DIGITS = [{ shift: 21, bits: 11 }, { shift: 10, bits: 11 }, { shift: 0, bits: 10 }] as const
 export const BINS = 2 ** DIGITS[0].bits
-/** Counts of a row. */
-export const COUNTS = DIGITS.length * BINS
 
 /** Loads of a thread that are on their way together. */
 const AT_ONCE = 8
@@ -26,8 +21,3 @@ export const keys = (use: (k: number) => string): string => `  for (var i = begi
 ${each((k) => `let key${k} = key_of(f32(x[base + min(i + ${k * THREADS}u, end - 1u)]));`)}
 ${each((k) => `if (i + ${k * THREADS}u < end) { ${use(k)} }`)}
   }`
-
-/** Behind the counts of all rows: how many candidates each has by digits, and by a bound. */
-export const COUNTED: BufferName = { scratch: 0 }
-export const STATES: BufferName = { scratch: 1 }
-export const CANDIDATES: BufferName = { scratch: 2 }
