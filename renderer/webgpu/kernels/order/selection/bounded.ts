@@ -1,9 +1,9 @@
-import { entry, header, numbers, step, storage, THREADS } from '../../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../../wgsl/header'
 import { powerOfTwoFrom } from '../../../wgsl/rows'
 import { scanMemory, sumsBefore } from '../../../wgsl/scan'
 import type { BufferName, DeviceLimits, Step } from '../../types'
 import { keyFunctions } from '../keys'
-import { BINS, DIGITS, keys, PLACE } from './digits'
+import { BINS, DIGITS, eachKey } from './candidates'
 
 /**
  * A bound of the first of long rows: the first of the first keys of groups of elements are among them, and no more elements are in front of the last of these than a
@@ -15,6 +15,13 @@ const MOST_GROUPS = [8448, 16_896]
 const LEAST_OF_FIRST = 2
 const LEAST_EACH = 8
 const LARGE = 1024
+
+/** dims: rows, length, parts, elements of a part, first. */
+export const PLACE = `  let row = group / dim(2u);
+  if (row >= dim(0u)) { return; }
+  let begin = group % dim(2u) * dim(3u);
+  let end = min(begin + dim(3u), dim(1u));
+  let base = row * dim(1u);`
 
 export interface BoundPlan {
   /** Threads of a group, and groups of a row. */
@@ -36,16 +43,15 @@ export const boundAt = (rows: number, parts: number, { groups }: BoundPlan): num
 
 /** Leaves the first keys of threads and groups, and the bound of each row. dims: rows, length, parts, elements of a part, first. */
 export function findBounds(descending: boolean, { x, type }: { x: BufferName; type: 'f32' | 'f16' }, dims: readonly number[], plan: BoundPlan, firsts: BufferName, { threads = THREADS }: DeviceLimits): Step[] {
-  const [rows, , parts, , first] = dims as [number, number, number, number, number]
+  const [rows, length, parts, , first] = dims as [number, number, number, number, number]
   const { of, groups } = plan
   const firstGroup = rows * parts * THREADS
   const bounds = boundAt(rows, parts, plan)
-  const isF16 = type === 'f16'
-  const leaving = `${header([{ name: 'x', type: storage(type, 1) }, { name: 'firsts', type: 'u32', write: true }], isF16)}${keyFunctions(descending)}
+  const width = widthFor(length)
+  const leaving = `${header([{ name: 'x', type: storage(type, width) }, { name: 'firsts', type: 'u32', write: true }], type === 'f16')}${keyFunctions(descending)}
 ${of > 1 ? `var<workgroup> leasts: array<u32, ${THREADS}>;\n` : ''}${entry(`${PLACE}
   var least = 0xffffffffu;
-${keys((k) => `least = min(least, key${k});`)}
-  firsts[group * ${THREADS}u + lane] = least;
+${eachKey(width, THREADS, 'begin', 'end', (key) => `least = min(least, ${key});`)}  firsts[group * ${THREADS}u + lane] = least;
 ${of > 1 ? `  leasts[lane] = least;
   workgroupBarrier();
   if (lane < ${THREADS / of}u) {

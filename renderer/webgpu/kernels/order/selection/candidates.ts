@@ -1,8 +1,10 @@
 import { numbers, THREADS, type Width } from '../../../wgsl/header'
 import { memoryText, type Memory } from '../ranked'
-import { BINS } from './digits'
 
-/** Counts of a digit of eleven bits; or a bit for each element of a stretch of a row. */
+/** Digits from the highest: how far each is shifted, and its bits. */
+export const DIGITS = [{ shift: 21, bits: 11 }, { shift: 10, bits: 11 }, { shift: 0, bits: 10 }] as const
+/** Counts of a digit; or words of a bit for each element of a stretch of a row. */
+export const BINS = 2 ** DIGITS[0].bits
 export const DIGIT_BITS = Math.log2(BINS)
 /** Elements of a row that are listed together, and candidates that are written together, which have half of the memory. */
 const STRETCH = 32 * BINS

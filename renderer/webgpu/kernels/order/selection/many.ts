@@ -3,9 +3,8 @@ import type { BufferName, DeviceLimits, Program, Step } from '../../types'
 import { keyFunctions } from '../keys'
 import type { Sorted, Source } from '../network'
 import { sortDigits } from '../radix'
-import { boundAt, findBounds, planBounds, type BoundPlan } from './bounded'
+import { boundAt, findBounds, PLACE, planBounds, type BoundPlan } from './bounded'
 import { candidateMemory, DIGIT_BITS, eachKey, KEPT, LISTED, listing, refining, refiningSorted, threadsOf } from './candidates'
-import { PLACE } from './digits'
 
 /**
  * The first of long rows, up to thousands of them: candidates, not many more than are selected, are listed in the order of their places and narrowed down by digits of their keys (radix selection: Alabi
