@@ -17,7 +17,7 @@ const APART = 11 * THREADS
 export const LONGEST_PART = 15 * THREADS
 
 /** Workgroups of more threads and memory, for many rows, whose parts need not be merged then, and for rows of many parts. */
-const LARGE = { threads: 512, longest: 17 * 512, rows: 264 }
+const LARGE = { threads: 512, longest: 17 * 512, rows: 96 }
 const hasLarge = ({ threads = THREADS, workgroupBytes = 0 }: DeviceLimits): boolean => threads >= LARGE.threads && workgroupBytes >= 4 * LARGE.longest
 
 /** Parts of a row that are merged whatever the number of rows; more of them up to so many elements, where passes over the digits wait for each other. */

@@ -7,8 +7,8 @@ import { sortBlocks } from './network'
 import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { isSelectedByPart, isSelectedByRow, selectByPart, selectByRow } from './selection/row-select'
-import { isSelected, selectFirst } from './selection/many'
+import { FEW, isSelectedByPart, isSelectedByRow, selectByPart, selectByRow } from './selection/row-select'
+import { isFasterThanParts, isSelected, selectFirst } from './selection/many'
 import { isShort, sortShort } from './short'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
@@ -64,7 +64,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out, shape)
   if (cols <= LONGEST_NETWORK) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first }, x, out)] }
   if (cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
-  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out, shape)
+  if (isSelectedByPart(rows, cols, first) && (first <= FEW || !isFasterThanParts(rows, cols, first))) return selectByPart(descending, rows, cols, first, x, out, shape)
   const longest = partOfFirst(rows, cols, first, shape)
   if (isSelected(rows, cols, first, longest !== undefined)) return selectFirst(descending, rows, cols, first, x, out, shape)
   return longest === undefined ? sortDigits(descending, rows, cols, first, x, out, shape) : sortByParts(descending, rows, cols, first, longest, x, out, shape)

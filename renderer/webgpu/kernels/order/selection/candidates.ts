@@ -58,15 +58,17 @@ ${together.map((u) => `      if (${at(u)} < ${end}) {\n${sides.map((side, j) => 
 
 /**
  * Lists the places of `begin` up to `end` whose keys' digits above `shift` are `prefix` at most, in order, from `list_at` on, and then their keys;
- * `count` is how many. `longest` elements at most.
+ * `count` is how many. `longest` elements at most. Threads for which `mayHave` is false have none.
  */
-export function listing(width: Width, threads: number, longest: number): string {
+export function listing(width: Width, threads: number, longest: number, mayHave = 'true'): string {
   const own = numbers(Math.ceil(Math.ceil(Math.min(STRETCH, longest) / 32) / threads))
   return `  var count = 0u;
   for (var start = begin; start < end; start += ${STRETCH}u) {
     let stop = min(start + ${STRETCH}u, end);
     clear(lane);
-${eachKey(width, threads, 'start', 'stop', (key, place) => `if ((${key} >> shift) <= prefix) { let off = ${place} - start; atomicOr(&bins[off / 32u], 1u << (off % 32u)); }`)}    workgroupBarrier();
+    if (${mayHave}) {
+${eachKey(width, threads, 'start', 'stop', (key, place) => `if ((${key} >> shift) <= prefix) { let off = ${place} - start; atomicOr(&bins[off / 32u], 1u << (off % 32u)); }`)}    }
+    workgroupBarrier();
 ${own.map((k) => `    var bits_${k} = atomicLoad(&bins[lane * ${own.length}u + ${k}u]);`).join('\n')}
     var at = count + ahead_of(${own.map((k) => `countOneBits(bits_${k})`).join(' + ')}, lane);
 ${own.map((k) => `    while (bits_${k} != 0u) { list_places[list_at + at] = start + (lane * ${own.length}u + ${k}u) * 32u + firstTrailingBit(bits_${k}); bits_${k} &= bits_${k} - 1u; at++; }`).join('\n')}

@@ -15,18 +15,23 @@ import { candidateMemory, DIGIT_BITS, eachKey, KEPT, LISTED, listing, refining, 
 /** Elements of a row, at least, for each that is selected of more than a workgroup keeps; of fewer, and of short rows, sorting is faster. */
 const TIMES = 3
 const SHORTEST = 3841
-/** Rows from which on each has one workgroup, however long, and longest of fewer rows that have; rows from which on that is faster than merging parts. */
+/** Rows from which on each has one workgroup, however long, and longest of fewer rows that have. */
 const MANY_ROWS = 96
 const LONGEST_ALONE = 2 ** 16
-const SOME_ROWS = 64
+/** Rows of how many elements, by how many there are at least, of which that is faster than merging parts; of as many as are selected at most. */
+const NOT_MERGED = [{ rows: 128, length: SHORTEST, selected: Infinity }, { rows: 64, length: 8192, selected: Infinity }, { rows: 20, length: 16_384, selected: KEPT }] as const
 /** Rows from which on each has one workgroup where a bound needs more groups of elements than there are. */
 const ROWS_UNBOUNDED = 32
 
 const planAlone = (rows: number, length: number): boolean => rows >= MANY_ROWS || length <= LONGEST_ALONE
 
+/** Whether a workgroup for each row selects the first faster than parts of the row, from which these are merged or selected. */
+export const isFasterThanParts = (rows: number, length: number, first: number): boolean =>
+  planAlone(rows, length) && NOT_MERGED.some((least) => rows >= least.rows && length >= least.length && first <= least.selected)
+
 /** Whether the first of each row are selected so, where a workgroup does not select them in its memory. `isMerged`: whether they may be sorted by parts. */
 export const isSelected = (rows: number, length: number, first: number, isMerged: boolean): boolean =>
-  length >= SHORTEST && (first <= KEPT || first * TIMES <= length) && (rows >= SOME_ROWS || !isMerged) && (planAlone(rows, length) || rows >= ROWS_UNBOUNDED || planParts(rows, length, first) !== undefined)
+  length >= SHORTEST && (first <= KEPT || first * TIMES <= length) && (!isMerged || isFasterThanParts(rows, length, first)) && (planAlone(rows, length) || rows >= ROWS_UNBOUNDED || planParts(rows, length, first) !== undefined)
 
 const LIST = [{ name: 'list_keys', type: 'u32', write: true }, { name: 'list_places', type: 'u32', write: true }]
 
@@ -95,9 +100,11 @@ function listOfParts(descending: boolean, type: Source['type'], dims: readonly n
   const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'firsts', type: 'u32' }, ...LIST, { name: 'lengths', type: 'u32', write: true }], type === 'f16', subgroups !== undefined)}${keyFunctions(descending)}${candidateMemory(THREADS, subgroups)}
 ${entry(`${PLACE}
   let prefix = firsts[${bounds}u + row];
+  // Each thread has the elements whose first key it left.
+  let own = firsts[group * ${THREADS}u + lane];
   const shift = 0u;
   let list_at = base + begin;
-${listing(width, THREADS, size)}  if (lane == 0u) { lengths[group] = count; }`)}`
+${listing(width, THREADS, size, 'own <= prefix')}  if (lane == 0u) { lengths[group] = count; }`)}`
   return step(wgsl, buffers, dims, rows * parts)
 }
 

@@ -6,18 +6,16 @@ import type { Sorted, Source } from '../network'
 import { candidateMemory, DIGIT_BITS, KEPT, sortedCandidates } from './candidates'
 
 /** Elements up to which the first elements of all threads say well enough where the first of the row end. */
-const FEW = 64
+export const FEW = 64
 /** Elements up to which the first keys of as many groups of threads do. */
 const FEWER = 16
 const SMALLER = (a: string, b: string) => `min(${a}, ${b})`
 const LARGER = (a: string, b: string) => `max(${a}, ${b})`
-/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without, of long ones more. */
+/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, and of the longest, no more than are found without, of long ones more. */
 const SHORTEST = 1025
 const MOST_SELECTED = 256
-const LONG = { length: 4096, selected: 1000 }
+const LONG = { length: 4096, selected: 1000, longest: 2 ** 15 }
 const MANY_ROWS = 264
-/** Fewer rows of which as many are selected: so long that counts of all workgroups take longer. */
-const SOME_LONG = { rows: 64, length: 16_384 }
 /** Candidates that are compared with each other rather than counted by one more digit. */
 const RANKED = 128
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
@@ -26,7 +24,7 @@ const LONGEST = [[1025, Infinity], [132, 2 ** 17], [32, 2 ** 16], [1, 2 ** 15]] 
 const AT_ONCE = 4
 
 const mostSelected = (rows: number, length: number): number =>
-  rows < MANY_ROWS ? (rows >= SOME_LONG.rows && length >= SOME_LONG.length ? LONG.selected : FEW) : length < LONG.length ? MOST_SELECTED : LONG.selected
+  rows < MANY_ROWS || length > LONG.longest ? FEW : length < LONG.length ? MOST_SELECTED : LONG.selected
 
 /** Whether a workgroup selects the first of a row. */
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
