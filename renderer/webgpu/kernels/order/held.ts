@@ -57,7 +57,7 @@ export function bitonic(count: number, from = 0): [number, number][] {
  * minimum and a maximum: threads sort their own, and merge with others by shuffles (bitonic merges: Batcher 1968). Elements whose highest bits are
  * equal lie beside each other then, and each finds its place among them.
  */
-export function sortHeld(descending: boolean, rows: number, cols: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { lanes, held }: { lanes: number; held: number }): Program {
+export function sortHeld(descending: boolean, rows: number, cols: number, first: number, { x, type }: Source, to: Sorted, { lanes, held }: { lanes: number; held: number }): Program {
   const rowsPerGroup = THREADS / lanes
   const length = lanes * held
   const bits = Math.ceil(Math.log2(cols))

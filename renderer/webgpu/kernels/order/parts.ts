@@ -17,7 +17,7 @@ const APART = 11 * THREADS
 export const LONGEST_PART = 15 * THREADS
 
 /** Workgroups of more threads and memory, for many rows, whose parts need not be merged then, and for rows of many parts. */
-const LARGE = { threads: 512, longest: 17 * 512, rows: 264 }
+const LARGE = { threads: 512, longest: 17 * 512, rows: 96 }
 const hasLarge = ({ threads = THREADS, workgroupBytes = 0 }: DeviceLimits): boolean => threads >= LARGE.threads && workgroupBytes >= 4 * LARGE.longest
 
 /** Parts of a row that are merged whatever the number of rows; more of them up to so many elements, where passes over the digits wait for each other. */
@@ -72,6 +72,8 @@ interface Cut {
   /** Elements of a part; the last may have fewer. */
   size: number
   first: number
+  /** Where the places of the elements are, where these are not those of the row. */
+  placesOf?: BufferName | undefined
 }
 
 /** Elements of a part that may be among the first of the row: those that are merged. */
@@ -82,7 +84,7 @@ const SEARCHED_TOGETHER = 16
 
 /** Sorts each part, for the result where a row has one, else its first for scratch 0 (keys) and 1 (places). dims: rows, length, parts, first round, size, first, those that are merged. */
 function sortParts(descending: boolean, cut: Cut, x: Elements, to: Sorted, { subgroups }: DeviceLimits): Step {
-  const { rows, length, parts, size, first } = cut
+  const { rows, length, parts, size, first, placesOf } = cut
   const { threads, held } = sharedBy(rows * parts, size)
   const placeBits = Math.max(PLACE_BITS, Math.ceil(Math.log2(threads * held)))
   const placeMask = 2 ** placeBits - 1
@@ -95,10 +97,10 @@ function sortParts(descending: boolean, cut: Cut, x: Elements, to: Sorted, { sub
   const turn = own ? '' : '  workgroupBarrier();\n'
   const alone = parts === 1
   const written = alone
-    ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = i32(e${k}); }`
-    : (k: number) => `if (i${k} < dim(6u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = begin + e${k}; }`
+    ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = ${placesOf === undefined ? `i32(e${k})` : `places_of[base + e${k}]`}; }`
+    : (k: number) => `if (i${k} < dim(6u)) { keys_out[to + i${k}] = ${read(`e${k}`)}; places_out[to + i${k}] = ${placesOf === undefined ? `begin + e${k}` : `u32(places_of[base + e${k}])`}; }`
   const targets = alone ? [{ name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }] : [{ name: 'keys_out', type: 'u32', write: true }, { name: 'places_out', type: 'u32', write: true }]
-  const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'), usesSubgroups(threads, subgroups))}${keyFunctions(descending)}${memoryText(m, subgroups)}
+  const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], x.type === 'f16' || (alone && to.type === 'f16'), usesSubgroups(threads, subgroups))}${keyFunctions(descending)}${memoryText(m, subgroups)}
 ${entry(`  let row = group / dim(2u);
   if (row >= dim(0u)) { return; }
   let begin = group % dim(2u) * dim(4u);
@@ -122,7 +124,7 @@ ${each((k) => `e${k} = ${read(`i${k}`)} & ${placeMask}u;`)}
 ${each((k) => write(`i${k}`, `key${k}`))}
   workgroupBarrier();
 ${each(written)}`, threads)}`
-  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < placeBits ? 0 : 1, size, first, mergedOf(cut)], rows * parts)
+  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }]), ...(placesOf === undefined ? [] : [placesOf])], [rows, length, parts, lowestBit(x.type) < placeBits ? 0 : 1, size, first, mergedOf(cut)], rows * parts)
 }
 
 /** Each of the first elements of sorted parts to its place in the row, where that is among the first. dims: rows, length, first. */
@@ -157,9 +159,9 @@ ${searches.join('\n')}
 }
 
 /** The first of each row of x, by parts of up to `longest` elements. */
-export function sortByParts(descending: boolean, rows: number, length: number, first: number, longest: number, x: Elements, to: Sorted, device: DeviceLimits): Program {
+export function sortByParts(descending: boolean, rows: number, length: number, first: number, longest: number, x: Elements, to: Sorted, device: DeviceLimits, placesOf?: BufferName): Program {
   const parts = Math.ceil(length / longest)
-  const cut = { rows, length, parts, size: Math.ceil(length / parts), first }
+  const cut = { rows, length, parts, size: Math.ceil(length / parts), first, placesOf }
   if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to, device)] }
   const bytes = 4 * rows * parts * mergedOf(cut)
   return { scratchBytes: [bytes, bytes], steps: [sortParts(descending, cut, x, to, device), mergeParts(descending, cut, to)] }

@@ -108,7 +108,7 @@ const buffersOf = (ends: From | To): BufferName[] => ('x' in ends ? [ends.x] : '
 const isF16 = (from: From, to: To): boolean => ('x' in from && from.type === 'f16') || ('values' in to && to.type === 'f16')
 
 /** Sorts each part by the digit and writes its elements behind those of smaller digits and of parts before it. Without `totals`, it adds up the counts itself. */
-function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: To, counts: BufferName, totals: BufferName | undefined, { subgroups }: DeviceLimits): Step {
+function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: To, counts: BufferName, totals: BufferName | undefined, { subgroups }: DeviceLimits, placesOf?: BufferName): Step {
   const carried = !('x' in from)
   const key = (value: string, k: number) => ('keys' in to ? `keys_out[row * dim(1u) + at${k}] = ${value};` : `values[row * dim(4u) + at${k}] = ${storage(to.type, 1)}(value_of(${value}));`)
   const place = (value: string, k: number) => ('keys' in to ? `places_out[row * dim(1u) + at${k}] = ${value};` : `indices[row * dim(4u) + at${k}] = i32(${value});`)
@@ -122,7 +122,7 @@ function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: 
 ${numbers(AT_ONCE).map((j) => `    let c${j} = select(0u, counts[(row * parts + min(p + ${j}u, parts - 1u)) * ${DIGITS}u + lane], p + ${j}u < parts);`).join('\n')}
 ${numbers(AT_ONCE).map((j) => `    total += c${j}; ahead_in_digit += select(0u, c${j}, p + ${j}u < part);`).join('\n')}
   }`
-  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to)], isF16(from, to), usesSubgroups(THREADS, subgroups))}${keyFunctions(descending)}${memoryText(apart(PART), subgroups)}
+  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to), ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], isF16(from, to), usesSubgroups(THREADS, subgroups))}${keyFunctions(descending)}${memoryText(apart(PART), subgroups)}
 ${entry(`${PLACES}
 ${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, ${keyAt(from, `base + min(i${k}, count - 1u)`)}, i${k} < count);${carried ? ` let place${k} = places[base + min(i${k}, count - 1u)];` : ''}`)}
 ${ahead}
@@ -143,20 +143,20 @@ ${each((k) => `e${k} = exchange[i${k}]; if (i${k} == 0u || (e${k} >> ${PLACE_BIT
   bases[lane] = start - bases[lane];
 ${each((k) => `exchange[i${k}] = key${k};`)}
   workgroupBarrier();
-${each((k) => `let at${k} = bases[e${k} >> ${PLACE_BITS}u] + i${k}; let from${k} = e${k} & ${2 ** PLACE_BITS - 1}u; if (${written(k)}) { ${key(`exchange[from${k}]`, k)}${carried ? '' : ` ${place(`begin + from${k}`, k)}`} }`)}
+${each((k) => `let at${k} = bases[e${k} >> ${PLACE_BITS}u] + i${k}; let from${k} = e${k} & ${2 ** PLACE_BITS - 1}u; if (${written(k)}) { ${key(`exchange[from${k}]`, k)}${carried ? '' : ` ${place(placesOf === undefined ? `begin + from${k}` : `u32(places_of[base + from${k}])`, k)}`} }`)}
 ${carried ? `  workgroupBarrier();
 ${each((k) => `exchange[i${k}] = place${k};`)}
   workgroupBarrier();
 ${each((k) => `if (${written(k)}) { ${place(`exchange[from${k}]`, k)} }`)}` : ''}`)}`
-  return step(wgsl, [...buffersOf(from), counts, ...(totals ? [totals] : []), ...buffersOf(to)], dimsOf(cut, bit), cut.rows * cut.parts)
+  return step(wgsl, [...buffersOf(from), counts, ...(totals ? [totals] : []), ...buffersOf(to), ...(placesOf === undefined ? [] : [placesOf])], dimsOf(cut, bit), cut.rows * cut.parts)
 }
 
 /** The first of each row of x, sorted by digits. */
-export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted, device: DeviceLimits): Program {
+export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted, device: DeviceLimits, placesOf?: BufferName): Program {
   const parts = Math.ceil(length / PART)
   const cut = { rows, length, parts, first }
   const longest = partOf(rows, length, device)
-  if (longest !== undefined) return sortByParts(descending, rows, length, first, longest, x, to, device)
+  if (longest !== undefined) return sortByParts(descending, rows, length, first, longest, x, to, device, placesOf)
   const bytes = 4 * rows * length
   const [counts, totals] = [{ scratch: 4 }, parts > FEW_PARTS ? { scratch: 5 } : undefined]
   const steps: Step[] = []
@@ -165,7 +165,7 @@ export function sortDigits(descending: boolean, rows: number, length: number, fi
     const next = { keys: { scratch: turn }, places: { scratch: turn + 1 } }
     steps.push(counting(descending, cut, bit, from, counts))
     if (totals) steps.push(adding(cut, counts, totals))
-    steps.push(scattering(descending, cut, bit, from, bit + DIGIT_BITS < 32 ? next : to, counts, totals, device))
+    steps.push(scattering(descending, cut, bit, from, bit + DIGIT_BITS < 32 ? next : to, counts, totals, device, 'x' in from ? placesOf : undefined))
     from = next
   }
   return { scratchBytes: [bytes, bytes, bytes, bytes, 4 * rows * parts * DIGITS, ...(totals ? [4 * rows * DIGITS] : [])], steps }

@@ -29,7 +29,7 @@ export function planRuns(rows: number, cols: number, most = THREADS): { lanes: n
  * The first of each row of up to LONGEST elements: neighbours are sorted by counting, and runs are merged by rank. An element stands behind
  * as many as are in front of it in its own run and, by binary search, in the others; those behind the first ones of a run are dropped.
  */
-export function sortRuns(descending: boolean, rows: number, cols: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, most?: number): Program {
+export function sortRuns(descending: boolean, rows: number, cols: number, first: number, { x, type }: Source, to: Sorted, most?: number): Program {
   const { lanes, held, threads, rowsPerGroup } = planRuns(rows, cols, most)
   const each = (text: (k: number) => string) => numbers(held).map((k) => `  ${text(k)}`).join('\n')
   const length = lanes * held

@@ -27,7 +27,7 @@ ${lines((u) => `    if (i + ${u * ROWS}u < ${count}) { ${store(`(i + ${u * ROWS}
  * The first of each row, where a thread has a whole row: it compares each pair once, and the place of an element is the number of those in front
  * of it. Rows come and go through workgroup memory, where their lengths are odd: threads that read their rows in step meet different banks.
  */
-export function sortShort(descending: boolean, rows: number, cols: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted): Program {
+export function sortShort(descending: boolean, rows: number, cols: number, first: number, { x, type }: Source, to: Sorted): Program {
   const stride = cols | 1
   const own = numbers(cols)
   const place = (i: string, length: number) => `memory[${i} / ${length}u * ${stride}u + ${i} % ${length}u]`

@@ -1,14 +1,14 @@
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
-import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { firstFew, isFewFirst } from './selection/first-few'
 import { isHeld, planHeld, sortHeld } from './held'
-import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
+import { sortBlocks } from './network'
 import { LONGEST_PART, partOfFirst, sortByParts } from './parts'
 import { sortDigits } from './radix'
 import { hasRuns, sortRuns } from './runs'
-import { isSelectedByPart, isSelectedByRow, MANY_ROWS, selectByPart, selectByRow } from './selection/row-select'
-import { isSelected, selectFirst } from './selection/select'
+import { FEW, isSelectedByPart, isSelectedByRow, selectByPart, selectByRow } from './selection/row-select'
+import { isFasterThanParts, isSelected, selectFirst } from './selection/many'
 import { isShort, sortShort } from './short'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
@@ -61,50 +61,13 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   if (held) return sortHeld(descending, rows, cols, first, x, out, held)
   if (cols > SHORT_ROW && hasRuns(rows, cols)) return sortRuns(descending, rows, cols, first, x, out, shape.threads)
   if (isRanked(rows, cols)) return ranked(shape, descending, first)
-  const paddedBits = bitsFor(cols)
   if (isSelectedByRow(rows, cols, first)) return selectByRow(descending, rows, cols, first, x, out, shape)
-  if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
-  if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
-  if (isSelectedByPart(rows, cols, first)) return selectByPart(descending, rows, cols, first, x, out, shape)
-  const byDigits = isSelected(rows, cols, first)
-  // Parts of few rows are sorted in fewer steps than the first of a row are selected, and those of all rows than blocks are sorted by a network.
-  const longest = byDigits && rows >= MANY_ROWS ? undefined : partOfFirst(rows, cols, first, shape)
-  if (longest !== undefined) return sortByParts(descending, rows, cols, first, longest, x, out, shape)
-  if (byDigits) return selectFirst(descending, rows, cols, first, x, out, shape)
-  const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
-  if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
-  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out, shape)
-}
-
-/** The first `kept` of each block, then of blocks of these, until those of a row fit a block. */
-function best(rows: number, cols: number, first: number, kept: number, x: Source, out: Sorted, descending: boolean): Program {
-  const scratchBytes: number[] = []
-  const steps: Step[] = []
-  let source: Source = x
-  let length = cols
-  while (length > BLOCK) {
-    const pairs: BufferName = { scratch: scratchBytes.length }
-    steps.push(sortBlocks(descending, { rows, length, paddedBits: bitsFor(length), first: kept }, source, { best: pairs }))
-    length = Math.ceil(length / BLOCK) * kept
-    scratchBytes.push(8 * rows * length)
-    source = { pairs }
-  }
-  steps.push(sortBlocks(descending, { rows, length, paddedBits: bitsFor(length), first }, source, out))
-  return { scratchBytes, steps }
-}
-
-/** Whole blocks, of two the better half again and again: of one block there would be nothing to leave out. */
-function halved(rows: number, cols: number, first: number, x: Source, out: Sorted, descending: boolean): Program {
-  let blocks = Math.ceil(cols / BLOCK)
-  const scratchBytes = [8 * rows * blocks * BLOCK]
-  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first: BLOCK }, x, { best: { scratch: 0 } })]
-  for (let from = 0; blocks > 1; from = 1 - from) {
-    const half = Math.ceil(blocks / 2)
-    if (half > 1 && scratchBytes.length === 1) scratchBytes.push(8 * rows * half * BLOCK)
-    steps.push(keepBest(descending, rows, blocks, first, { scratch: from }, half === 1 ? out : { best: { scratch: 1 - from } }))
-    blocks = half
-  }
-  return { scratchBytes, steps }
+  if (cols <= LONGEST_NETWORK) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first }, x, out)] }
+  if (cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, LONGEST_PART, x, out, shape)
+  if (isSelectedByPart(rows, cols, first) && (first <= FEW || !isFasterThanParts(rows, cols, first))) return selectByPart(descending, rows, cols, first, x, out, shape)
+  const longest = partOfFirst(rows, cols, first, shape)
+  if (isSelected(rows, cols, first, longest !== undefined)) return selectFirst(descending, rows, cols, first, x, out, shape)
+  return longest === undefined ? sortDigits(descending, rows, cols, first, x, out, shape) : sortByParts(descending, rows, cols, first, longest, x, out, shape)
 }
 
 const kernels: Readonly<Record<string, Kernel>> = {

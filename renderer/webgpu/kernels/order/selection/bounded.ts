@@ -1,22 +1,27 @@
-import { entry, header, numbers, step, storage, THREADS } from '../../../wgsl/header'
+import { entry, header, numbers, step, storage, THREADS, widthFor } from '../../../wgsl/header'
 import { powerOfTwoFrom } from '../../../wgsl/rows'
 import { scanMemory, sumsBefore } from '../../../wgsl/scan'
 import type { BufferName, DeviceLimits, Step } from '../../types'
 import { keyFunctions } from '../keys'
-import { BLOCK } from '../network'
-import { BINS, CANDIDATES, COUNTED, COUNTS, DIGITS, keys, PLACE } from './digits'
+import { BINS, DIGITS, eachKey } from './candidates'
 
 /**
  * A bound of the first of long rows: the first of the first keys of groups of elements are among them, and no more elements are in front of the last of these than a
- * little more. Threads leave the first key of their elements, a workgroup finds the bound of a row, and elements up to it are collected, of those threads
- * alone that have some. Where they are more than BLOCK (equal or sorted elements), keys are counted by digits.
+ * little more. Threads leave the first key of their elements, and a workgroup finds the bound of a row.
  */
 
-/** Groups of a row at most, and how many as many are of those that are selected at least; elements of a thread that are worth it. */
-const MOST_GROUPS = 8448
-const LEAST_OF_FIRST = 4
+/** Groups of a row at most, more where as many are too few; how many as many are of those that are selected at least; elements of a thread that are worth it. */
+const MOST_GROUPS = [8448, 16_896]
+const LEAST_OF_FIRST = 2
 const LEAST_EACH = 8
 const LARGE = 1024
+
+/** dims: rows, length, parts, elements of a part, first. */
+export const PLACE = `  let row = group / dim(2u);
+  if (row >= dim(0u)) { return; }
+  let begin = group % dim(2u) * dim(3u);
+  let end = min(begin + dim(3u), dim(1u));
+  let base = row * dim(1u);`
 
 export interface BoundPlan {
   /** Threads of a group, and groups of a row. */
@@ -28,27 +33,25 @@ export interface BoundPlan {
 /** Undefined where groups would be few. */
 export function planBounds(rows: number, parts: number, size: number, first: number): BoundPlan | undefined {
   const threads = parts * THREADS
-  const of = Math.max(1, powerOfTwoFrom(Math.ceil(threads / MOST_GROUPS)))
-  const groups = threads / of
-  if (of > THREADS || groups < LEAST_OF_FIRST * first || size < LEAST_EACH * THREADS) return undefined
-  return { of, groups, bytes: 4 * rows * (threads + groups + 1) }
+  if (size < LEAST_EACH * THREADS) return undefined
+  const plans = MOST_GROUPS.map((most) => Math.max(1, powerOfTwoFrom(Math.ceil(threads / most)))).map((of) => ({ of, groups: threads / of, bytes: 4 * rows * (threads + threads / of + 1) }))
+  return plans.find(({ of, groups }) => of <= THREADS && groups >= LEAST_OF_FIRST * first)
 }
 
-const MAXIMA: BufferName = { scratch: 3 }
+/** Where the bound of a row is among the first keys. */
+export const boundAt = (rows: number, parts: number, { groups }: BoundPlan): number => rows * (parts * THREADS + groups)
 
-/** dims: rows, length, parts, elements of a part, first. */
-export function boundSteps(descending: boolean, { x, type }: { x: BufferName; type: 'f32' | 'f16' }, dims: readonly number[], { of, groups }: BoundPlan, { threads = THREADS }: DeviceLimits): Step[] {
-  const [rows, , parts, , first] = dims as [number, number, number, number, number]
-  const all = parts * THREADS
-  const firstGroup = rows * all
-  const bounds = firstGroup + rows * groups
-  const isF16 = type === 'f16'
-  const leaving = `${header([{ name: 'x', type: storage(type, 1) }, { name: 'counts', type: 'atomic<u32>', write: true }, { name: 'firsts', type: 'u32', write: true }], isF16)}${keyFunctions(descending)}
+/** Leaves the first keys of threads and groups, and the bound of each row. dims: rows, length, parts, elements of a part, first. */
+export function findBounds(descending: boolean, { x, type }: { x: BufferName; type: 'f32' | 'f16' }, dims: readonly number[], plan: BoundPlan, firsts: BufferName, { threads = THREADS }: DeviceLimits): Step[] {
+  const [rows, length, parts, , first] = dims as [number, number, number, number, number]
+  const { of, groups } = plan
+  const firstGroup = rows * parts * THREADS
+  const bounds = boundAt(rows, parts, plan)
+  const width = widthFor(length)
+  const leaving = `${header([{ name: 'x', type: storage(type, width) }, { name: 'firsts', type: 'u32', write: true }], type === 'f16')}${keyFunctions(descending)}
 ${of > 1 ? `var<workgroup> leasts: array<u32, ${THREADS}>;\n` : ''}${entry(`${PLACE}
-  if (lane == 0u && group % dim(2u) == 0u) { atomicStore(&counts[dim(0u) * ${COUNTS}u + row], 0u); atomicStore(&counts[dim(0u) * ${COUNTS + 1}u + row], 0u); }
   var least = 0xffffffffu;
-${keys((k) => `least = min(least, key${k});`)}
-  firsts[group * ${THREADS}u + lane] = least;
+${eachKey(width, THREADS, 'begin', 'end', (key) => `least = min(least, ${key});`)}  firsts[group * ${THREADS}u + lane] = least;
 ${of > 1 ? `  leasts[lane] = least;
   workgroupBarrier();
   if (lane < ${THREADS / of}u) {
@@ -78,15 +81,5 @@ ${own.map((k) => `    if (ahead < ${first}u && ahead + c${k} >= ${first}u) { fou
     state = workgroupUniformLoad(&found);
   }`).join('\n')}
   if (lane == 0u) { firsts[${bounds}u + row] = state.x; }`, wide)}`
-  const collecting = `${header([{ name: 'x', type: storage(type, 1) }, { name: 'counts', type: 'atomic<u32>', write: true }, { name: 'firsts', type: 'u32' }, { name: 'candidates', type: 'vec2<u32>', write: true }], isF16)}${keyFunctions(descending)}
-${entry(`${PLACE}
-  let bound = firsts[${bounds}u + row];
-  if (firsts[group * ${THREADS}u + lane] > bound) { return; }
-  var is_full = false;
-${keys((k) => `if (key${k} <= bound && !is_full) { let at = atomicAdd(&counts[dim(0u) * ${COUNTS + 1}u + row], 1u); is_full = at >= ${BLOCK}u; if (!is_full) { candidates[row * ${BLOCK}u + at] = vec2<u32>(key${k}, i + ${k * THREADS}u); } }`)}`)}`
-  return [
-    step(leaving, [x, COUNTED, MAXIMA], dims, rows * parts),
-    step(bounding, [MAXIMA], dims, rows),
-    step(collecting, [x, COUNTED, MAXIMA, CANDIDATES], dims, rows * parts),
-  ]
+  return [step(leaving, [x, firsts], dims, rows * parts), step(bounding, [firsts], dims, rows)]
 }

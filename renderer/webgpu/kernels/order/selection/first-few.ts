@@ -33,7 +33,7 @@ export function planFirstFew(rows: number, length: number): { lanes: number; par
  * The first few of each row: a thread keeps those of the elements that it reads, and as often as there are first ones, the threads of a row agree on the next one. Of
  * few long rows, the last workgroup of a row does so with what the others left.
  */
-export function firstFew(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { subgroups }: Pick<KernelShape, 'subgroups'>): Program {
+export function firstFew(descending: boolean, rows: number, length: number, first: number, { x, type }: Source, to: Sorted, { subgroups }: Pick<KernelShape, 'subgroups'>): Program {
   const width = widthFor(length)
   const { lanes, parts } = planFirstFew(rows, length)
   const split = parts > 1

@@ -3,28 +3,19 @@ import type { BufferName, KernelShape, Program } from '../../types'
 import { keyFunctions } from '../keys'
 import { exchange, powerOfTwoFrom, reduction } from '../../../wgsl/rows'
 import type { Sorted, Source } from '../network'
-import { type Memory, memoryText } from '../ranked'
+import { candidateMemory, DIGIT_BITS, KEPT, sortedCandidates } from './candidates'
 
-/** Bits of the digits from the top, and counts of one. */
-const DIGIT_BITS = 11
-const BINS = 2 ** DIGIT_BITS
-/** Counts of a thread. */
-const PER_THREAD = BINS / THREADS
-/** Candidates whose keys and places fit where the counts were. */
-const KEPT = BINS / 2
 /** Elements up to which the first elements of all threads say well enough where the first of the row end. */
-const FEW = 64
+export const FEW = 64
 /** Elements up to which the first keys of as many groups of threads do. */
 const FEWER = 16
 const SMALLER = (a: string, b: string) => `min(${a}, ${b})`
 const LARGER = (a: string, b: string) => `max(${a}, ${b})`
-/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, no more than are found without, of long ones more. */
+/** Shortest row, and most elements of it, that are selected: of few rows, which wait for each digit, and of the longest, no more than are found without, of long ones more. */
 const SHORTEST = 1025
 const MOST_SELECTED = 256
-const LONG = { length: 4096, selected: 1000 }
-export const MANY_ROWS = 264
-/** Fewer rows of which as many are selected: so long that counts of all workgroups take longer. */
-const SOME_LONG = { rows: 64, length: 16_384 }
+const LONG = { length: 4096, selected: 1000, longest: 2 ** 15 }
+const MANY_ROWS = 264
 /** Candidates that are compared with each other rather than counted by one more digit. */
 const RANKED = 128
 /** Longest rows, by how many there are at least: of few, several workgroups read one faster. */
@@ -33,43 +24,21 @@ const LONGEST = [[1025, Infinity], [132, 2 ** 17], [32, 2 ** 16], [1, 2 ** 15]] 
 const AT_ONCE = 4
 
 const mostSelected = (rows: number, length: number): number =>
-  rows < MANY_ROWS ? (rows >= SOME_LONG.rows && length >= SOME_LONG.length ? LONG.selected : FEW) : length < LONG.length ? MOST_SELECTED : LONG.selected
+  rows < MANY_ROWS || length > LONG.longest ? FEW : length < LONG.length ? MOST_SELECTED : LONG.selected
 
 /** Whether a workgroup selects the first of a row. */
 export const isSelectedByRow = (rows: number, length: number, first: number): boolean =>
   length >= SHORTEST && length <= LONGEST.find(([least]) => rows >= least)![1] && first <= mostSelected(rows, length)
 
-/** Sums over the threads. */
-const SUMS: Memory = {
-  threads: THREADS,
-  declared: `var<workgroup> sums: array<u32, ${THREADS}>;\nvar<workgroup> tops: array<u32, 32>;\n`,
-  count: (w) => `memory[${w}]`,
-  base: (w) => `sums[${w}]`,
-  total: (w) => `tops[${w}]`,
-  read: (place) => place,
-  write: (place, value) => `${place} = ${value};`,
-}
-
-/** Counts are searched for the bin where they reach `first`: its number, what is in front of it, and what is up to its end. */
-const FIND = `var<workgroup> memory: array<atomic<u32>, ${BINS}>;
-var<workgroup> found: vec3<u32>;
-var<workgroup> listed: atomic<u32>;
-fn clear(lane: u32) {
-  workgroupBarrier();
-  for (var w = lane; w < ${BINS}u; w += ${THREADS}u) { atomicStore(&memory[w], 0u); }
-  workgroupBarrier();
-}
-fn find(first: u32, before: u32, lane: u32) -> vec3<u32> {
-  workgroupBarrier();
-${numbers(PER_THREAD).map((k) => `  let c${k} = atomicLoad(&memory[lane * ${PER_THREAD}u + ${k}u]);`).join('\n')}
-  var ahead = before + ahead_of(${numbers(PER_THREAD).map((k) => `c${k}`).join(' + ')}, lane);
-${numbers(PER_THREAD).map((k) => `  if (ahead < first && ahead + c${k} >= first) { found = vec3<u32>(lane * ${PER_THREAD}u + ${k}u, ahead, ahead + c${k}); }\n  ahead += c${k};`).join('\n')}
+/** Finds a digit as `find` does, and lists from the beginning again. */
+const LISTING = `var<workgroup> listed: atomic<u32>;
+fn seek(first: u32, before: u32, lane: u32) -> vec3<u32> {
   if (lane == 0u) { atomicStore(&listed, 0u); }
-  return workgroupUniformLoad(&found);
+  return find(first, before, lane);
 }
 fn list(key: u32, place: u32) {
   let at = atomicAdd(&listed, 1u);
-  if (at < ${KEPT}u) { atomicStore(&memory[at], key); atomicStore(&memory[${KEPT}u + at], place); }
+  if (at < ${KEPT}u) { atomicStore(&bins[at], key); atomicStore(&bins[${KEPT}u + at], place); }
 }
 `
 
@@ -84,7 +53,7 @@ const EQUALS = `    for (var start = 0u; start < length && taken < first; start 
       var rank = taken + ahead_of(countOneBits(own), lane);
       for (var j = 0u; j < ${SEARCHED}u; j++) {
         if ((own & (1u << j)) == 0u) { continue; }
-        if (rank < first) { atomicStore(&memory[rank], prefix); atomicStore(&memory[${KEPT}u + rank], start + lane * ${SEARCHED}u + j); }
+        if (rank < first) { atomicStore(&bins[rank], prefix); atomicStore(&bins[${KEPT}u + rank], start + lane * ${SEARCHED}u + j); }
         rank++;
       }
       if (lane == ${THREADS - 1}u) { found.x = rank; }
@@ -96,31 +65,6 @@ const EQUALS = `    for (var start = 0u; start < length && taken < first; start 
 const SHARES = 4
 /** Elements from which on the candidates are sorted rather than compared with each other. */
 const MOST_RANKED = 128
-
-/** Candidates sorted by a network (Batcher 1968) of as many pairs as there are, behind which stand those that come last. */
-const sortedCandidates = (written: string): string => `  var size = 2u;
-  while (size < count) { size *= 2u; }
-  for (var i = count + lane; i < size; i += ${THREADS}u) { atomicStore(&memory[i], 0xffffffffu); atomicStore(&memory[${KEPT}u + i], 0xffffffffu); }
-  workgroupBarrier();
-  for (var run = 2u; run <= size; run *= 2u) {
-    for (var stride = run / 2u; stride > 0u; stride /= 2u) {
-      for (var pair = lane; pair < size / 2u; pair += ${THREADS}u) {
-        let i = 2u * pair - (pair & (stride - 1u));
-        let j = i + stride;
-        let a = vec2<u32>(atomicLoad(&memory[i]), atomicLoad(&memory[${KEPT}u + i]));
-        let b = vec2<u32>(atomicLoad(&memory[j]), atomicLoad(&memory[${KEPT}u + j]));
-        if ((b.x < a.x || (b.x == a.x && b.y < a.y)) == ((i & run) == 0u)) {
-          atomicStore(&memory[i], b.x); atomicStore(&memory[${KEPT}u + i], b.y); atomicStore(&memory[j], a.x); atomicStore(&memory[${KEPT}u + j], a.y);
-        }
-      }
-      workgroupBarrier();
-    }
-  }
-  for (var rank = lane; rank < first; rank += ${THREADS}u) {
-    let key = atomicLoad(&memory[rank]);
-    let place = atomicLoad(&memory[${KEPT}u + rank]);
-    ${written}
-  }`
 
 /** Elements that are all candidates. */
 const MOST_COMPARED = 256
@@ -142,7 +86,7 @@ export const isSelectedByPart = (rows: number, length: number, first: number): b
   rows < FEW_ROWS && rows * length <= MOST_ELEMENTS && (first <= FEW ? length > 2 * PART : first <= MORE.first && length >= Math.max(MORE.least, MORE.ofEach * first) && length * first <= MORE.left)
 
 /** The first of each of some long rows: those of their parts, which keep their order, and then of these. */
-export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Extract<Source, { x: unknown }>, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {
+export function selectByPart(descending: boolean, rows: number, length: number, first: number, x: Source, to: Sorted, device: Pick<KernelShape, 'subgroups'>): Program {
   const parts = Math.ceil(length / partSize(rows, length, first))
   // The last part has as many as are selected.
   const even = Math.ceil(length / parts / 4) * 4
@@ -165,7 +109,7 @@ interface Parted {
  * few. These are listed, counted by further digits while they are many, and stand behind as many as are in front of them. Of few, the first key of each thread says
  * where they end, without counts of the others.
  */
-export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Extract<Source, { x: unknown }>, to: Sorted, { subgroups }: Pick<KernelShape, 'subgroups'>, { parts = 1, size = length, placesOf }: Parted = {}): Program {
+export function selectByRow(descending: boolean, rows: number, length: number, first: number, { x, type }: Source, to: Sorted, { subgroups }: Pick<KernelShape, 'subgroups'>, { parts = 1, size = length, placesOf }: Parted = {}): Program {
   const width = widthFor(length)
   const sides = width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
   // Vectors behind the last one are read again and dropped.
@@ -185,10 +129,10 @@ ${together.map((u) => `    if (i + ${u * THREADS}u < vectors) {\n${sides.map((si
   const rankedCandidates = () => `${areAll ? '' : `  while (count > ${Math.max(RANKED, Math.ceil(first * 1.25))}u && shift > 0u) {
     let bits = min(shift, ${DIGIT_BITS}u);
     let next = shift - bits;
-${held.map((k) => `    let in_${k} = lane + ${k * THREADS}u < count; let key_${k} = atomicLoad(&memory[lane + ${k * THREADS}u]); let at_${k} = atomicLoad(&memory[${KEPT}u + lane + ${k * THREADS}u]);`).join('\n')}
+${held.map((k) => `    let in_${k} = lane + ${k * THREADS}u < count; let key_${k} = atomicLoad(&bins[lane + ${k * THREADS}u]); let at_${k} = atomicLoad(&bins[${KEPT}u + lane + ${k * THREADS}u]);`).join('\n')}
     clear(lane);
-${held.map((k) => `    if (in_${k} && (shift == 32u || (key_${k} >> (shift & 31u)) == prefix)) { atomicAdd(&memory[(key_${k} >> next) & ((1u << bits) - 1u)], 1u); }`).join('\n')}
-    let state = find(first, ahead, lane);
+${held.map((k) => `    if (in_${k} && (shift == 32u || (key_${k} >> (shift & 31u)) == prefix)) { atomicAdd(&bins[(key_${k} >> next) & ((1u << bits) - 1u)], 1u); }`).join('\n')}
+    let state = seek(first, ahead, lane);
     prefix = (prefix << bits) | state.x;
     ahead = state.y;
     count = state.z;
@@ -198,17 +142,17 @@ ${held.map((k) => `    if (in_${k} && (key_${k} >> shift) <= prefix) { list(key_
   }
 `}  for (var start = 0u; start < count; start += ${THREADS / SHARES}u) {
     let i = min(start + lane / ${SHARES}u, count - 1u);
-    let key = atomicLoad(&memory[i]);
-    let place = atomicLoad(&memory[${KEPT}u + i]);
+    let key = atomicLoad(&bins[i]);
+    let place = atomicLoad(&bins[${KEPT}u + i]);
     var own = 0u;
     for (var j = lane % ${SHARES}u * ${AT_ONCE}u; j < count; j += ${AT_ONCE * SHARES}u) {
-${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&memory[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&memory[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
+${numbers(AT_ONCE).map((u) => `      let other_${u} = atomicLoad(&bins[min(j + ${u}u, count - 1u)]); let at_${u} = atomicLoad(&bins[${KEPT}u + min(j + ${u}u, count - 1u)]);`).join('\n')}
 ${numbers(AT_ONCE).map((u) => `      own += select(0u, 1u, j + ${u}u < count && (other_${u} < key || (other_${u} == key && at_${u} < place)));`).join('\n')}
     }
     let rank = reduce_rank(own, lane);
     if (lane % ${SHARES}u == 0u && start + lane / ${SHARES}u < count && rank < first) { ${written} }
   }`
-  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16', subgroups !== undefined)}${keyFunctions(descending)}${memoryText(SUMS, subgroups)}${FIND}${exchange(THREADS, 'u32')}${reduction('rank', SHARES, (a, b) => `${a} + ${b}`, subgroups, 'u32')}${isFew ? `${reduction('first', THREADS / powerOfTwoFrom(first), SMALLER, subgroups, 'u32')}${reduction('last', THREADS, LARGER, subgroups, 'u32')}` : ''}
+  const wgsl = `${header([{ name: 'x', type: storage(type, width) }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }, ...(placesOf === undefined ? [] : [{ name: 'places_of', type: 'i32' }])], type === 'f16' || to.type === 'f16', subgroups !== undefined)}${keyFunctions(descending)}${candidateMemory(THREADS, subgroups)}${LISTING}${exchange(THREADS, 'u32')}${reduction('rank', SHARES, (a, b) => `${a} + ${b}`, subgroups, 'u32')}${isFew ? `${reduction('first', THREADS / powerOfTwoFrom(first), SMALLER, subgroups, 'u32')}${reduction('last', THREADS, LARGER, subgroups, 'u32')}` : ''}
 fn element(at: u32) -> u32 { return key_of(f32(x[at${width === 4 ? ' / 4u][at % 4u' : ''}])); }
 ${entry(`  if (group >= dim(0u)) { return; }
   ${parts === 1 ? `const length = ${length}u;
@@ -233,8 +177,8 @@ ${isFew ? `  // As many threads' first keys as are selected, each of other threa
   if (lane == 0u) { atomicStore(&listed, 0u); }
   workgroupBarrier();
 ${keys((key, place) => `if (${key} <= end) { list(${key}, ${place}); }`)}` : `  clear(lane);
-  atomicAdd(&memory[least >> ${32 - DIGIT_BITS}u], 1u);
-  let end = find(first, 0u, lane).x;
+  atomicAdd(&bins[least >> ${32 - DIGIT_BITS}u], 1u);
+  let end = seek(first, 0u, lane).x;
 ${keys((key, place) => `if ((${key} >> ${32 - DIGIT_BITS}u) <= end) { list(${key}, ${place}); }`)}`}
   workgroupBarrier();
   if (lane == 0u) { found.x = atomicLoad(&listed); }
@@ -244,8 +188,8 @@ ${keys((key, place) => `if ((${key} >> ${32 - DIGIT_BITS}u) <= end) { list(${key
       let bits = min(shift, ${DIGIT_BITS}u);
       let next = shift - bits;
       clear(lane);
-${keys((key) => `if (shift == 32u || (${key} >> (shift & 31u)) == prefix) { atomicAdd(&memory[(${key} >> next) & ((1u << bits) - 1u)], 1u); }`)}
-      let state = find(first, ahead, lane);
+${keys((key) => `if (shift == 32u || (${key} >> (shift & 31u)) == prefix) { atomicAdd(&bins[(${key} >> next) & ((1u << bits) - 1u)], 1u); }`)}
+      let state = seek(first, ahead, lane);
       prefix = (prefix << bits) | state.x;
       ahead = state.y;
       count = state.z;
@@ -262,6 +206,6 @@ ${EQUALS}    count = first;
     }
     workgroupBarrier();
   }
-${first > MOST_RANKED ? sortedCandidates(written) : rankedCandidates()}`)}`
+${first > MOST_RANKED ? sortedCandidates(THREADS, written) : rankedCandidates()}`)}`
   return { scratchBytes: [], steps: [step(wgsl, [x, to.values, to.places, ...(placesOf === undefined ? [] : [placesOf])], [rows * parts], rows * parts)] }
 }
