@@ -163,7 +163,7 @@ inline ScatterPacked scatter_packed(int64_t sm_count, int64_t shared_bytes, cons
   ScatterPacked t;
   t.shift = least_tile;
   // A tile for each multiprocessor, where there are so many rows.
-  while (t.shift < most_tile && shared(t.shift + 1) <= wanted && s.rows >> (t.shift + 1) >= sm_count) t.shift++;
+  while (t.shift < most_tile && shared(t.shift + 1) <= std::min(wanted, shared_bytes - own) && s.rows >> (t.shift + 1) >= sm_count) t.shift++;
   t.span = int64_t{1} << t.shift, t.room = room(t.span), t.shared = shared(t.shift);
   // Many indices: more bins, by larger blocks, so that as many words are written together (bf16 20000001x1, 19000001 353 to 326 us; f16 5000003x1, 1000001 25.2 to 27.4).
   constexpr int64_t many = int64_t{1} << 22;
