@@ -76,7 +76,7 @@ bool plan_few(Planner& p, const Row& row, const Planes& q) {
 }
 
 // Tiles of windows, adaptive or not. Whether some kernel for them takes the case; `name`: of kind and dtype.
-bool plan_tiles(Planner& p, const std::string& name, const Planes& q) {
+bool plan_tiles(Planner& p, const std::string& name, bool max, const Planes& q) {
   const int64_t size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   PoolTile t = {q.count, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(q.kernel_down()), whole(q.stride_down()), whole(q.padding_down()), whole(q.kernel), whole(q.stride), whole(q.padding), 0, 0, 0, 0, 0, 0, 0, static_cast<float>(q.counted)};
   const auto launch = [&](const std::string& kernel, const PoolTiling& tiling, const auto& sizes) {
@@ -85,7 +85,7 @@ bool plan_tiles(Planner& p, const std::string& name, const Planes& q) {
   };
   if (!q.adaptive) {
     if (q.outputs() <= pool_few_outputs) return false;
-    const PoolTiling tiling = pool_tiling(size, t, p.device.shared_bytes_per_block - pool_own_shared);
+    const PoolTiling tiling = pool_tiling(size, t, !max, p.device.shared_bytes_per_block - pool_own_shared);
     if (tiling.blocks > 0) launch(pool_tile_kernel(tiling.tile), tiling, tiling.tile);
     return tiling.blocks > 0;
   }
@@ -118,7 +118,7 @@ void plan(Planner& p) {
   constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
   const bool fits = std::max(plane, out_plane) <= most, warp = window >= 64 && (q.adaptive || outputs < int64_t{1} << 17), four = !warp && !q.adaptive && outputs >= int64_t{1} << (window >= 64 ? 17 : 18) && fits;
   const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
-  if (fits && plan_tiles(p, name, q)) return;
+  if (fits && plan_tiles(p, name, row.max, q)) return;
   const int64_t kernel_down = q.signals ? 0 : q.kernel;
   PoolSizes s = {outputs, q.height, q.width, q.out_height, q.out_width, kernel_down, q.stride_down(), q.padding_down(), q.kernel, q.stride, q.padding, 0, 0, 0, static_cast<float>(q.counted)};
   if (!four) {

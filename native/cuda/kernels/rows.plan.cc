@@ -111,7 +111,7 @@ void plan_norm_backward(Planner& p, bool centered) {
   };
   const std::string form = (centered ? "layer_" : "rms_") + p.dtype(), kernel = "norm_backward_" + form + "_";
   const bool aligned = dim % lanes_of(p.spec.dtype) == 0;
-  const NormBackwardShape s = norm_backward_shape(p.device.sm_count, p.device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), tokens, dim, centered);
+  const NormBackwardShape s = norm_backward_shape(p.device.sm_count, p.device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(p.spec.dtype)), tokens, dim, centered, p.device.major >= 9);
   switch (s.kind) {
     case NormBackward::small:
       p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens), static_cast<int>(dim), s.group);
@@ -139,6 +139,15 @@ void plan_norm_backward(Planner& p, bool centered) {
       p.launch(p.kernel_in("norm_backward", kernel + (aligned ? "" : "ragged_") + std::to_string(once.vectors), shared), {once.blocks}, once.threads * once.groups, shared,
                p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(once.threads));
       return join(parts, once.blocks);
+    }
+    case NormBackward::wide: {
+      const NormWideShape& wide = s.wide;
+      const CUdeviceptr parts = p.workspace(wide.clusters * 2 * dim * 4);
+      const auto shared = static_cast<unsigned>(wide.shared);
+      p.launch(p.kernel_in("norm_backward_wide", "norm_backward_wide_" + form, shared), {wide.clusters * wide.slices}, wide.threads, shared, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts,
+               static_cast<long long>(tokens), static_cast<int>(dim), wide.slices)
+          .cluster(static_cast<unsigned>(wide.slices));
+      return join(parts, wide.clusters);
     }
     case NormBackward::short_rows: {
       const NormShortShape& t = s.tiles;

@@ -70,13 +70,11 @@ void plan_lists(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
-// Indices in bins of 1 << `shift` rows; `values`: with the elements of 16 bits that they lead to.
-void launch_bins(Planner& p, const ScatterShape& s, int64_t count, int shift, int64_t room, CUdeviceptr counts, CUdeviceptr bins, bool values) {
+// Indices in bins of 1 << `shift` rows.
+void launch_bins(Planner& p, const ScatterShape& s, int64_t count, int shift, int64_t room, CUdeviceptr counts, CUdeviceptr bins) {
   const int threads = bin_threads_of(count);
   const auto shared = static_cast<unsigned>(bin_shared_of(count));
-  const std::string name = std::string("scatter_bin") + (count > few_bins ? "_many" : "") + (values ? "_values" : "");
-  p.launch(p.kernel_in("scatter_range", name, shared), {ceil_div(s.indices, threads * bin_indices)}, static_cast<unsigned>(threads), shared, p.input(1), p.input(2), counts, bins, number(s.rows), static_cast<int>(s.indices), shift,
-           static_cast<int>(room));
+  p.launch(p.kernel_in("scatter_range", count > few_bins ? "scatter_bin_many" : "scatter_bin", shared), {ceil_div(s.indices, threads * bin_indices)}, static_cast<unsigned>(threads), shared, p.input(1), counts, bins, number(s.rows), static_cast<int>(s.indices), shift, static_cast<int>(room));
 }
 
 // A block for a range of rows.
@@ -85,7 +83,7 @@ void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   const int64_t ranges = ceil_div(s.rows, r.span);
   const int n = static_cast<int>(s.indices), room = static_cast<int>(r.room);
   const CUdeviceptr counts = bins ? p.workspace(ranges * 4) : absent, of_bins = bins ? p.workspace(ranges * r.room * 8) : absent;
-  if (bins) launch_bins(p, s, ranges, r.shift, r.room, counts, of_bins, false);
+  if (bins) launch_bins(p, s, ranges, r.shift, r.room, counts, of_bins);
   const std::string kind = bins ? "bins" : "found", name = scatter_single(s) ? "scatter_" + kind + "_" + p.dtype() + "_single" : row_kernel(p, kind, s);
   const auto shared = static_cast<unsigned>(r.shared);
   Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, scatter_lanes(s),
@@ -99,25 +97,41 @@ void plan_tiles(Planner& p, const ScatterShape& s) {
   const int n = static_cast<int>(s.indices), room_of_bin = static_cast<int>(t.room_of_bin);
   const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * 8);
   const auto shared = static_cast<unsigned>(t.shared);
-  launch_bins(p, s, t.bins, t.shift, t.room_of_bin, counts, bins, t.values);
-  p.launch(p.kernel_in("scatter_tile", "scatter_tiles_" + p.dtype() + (t.values ? "_values" : ""), shared), {ceil_div(s.rows, t.span)}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows),
+  launch_bins(p, s, t.bins, t.shift, t.room_of_bin, counts, bins);
+  p.launch(p.kernel_in("scatter_tile", "scatter_tiles_" + p.dtype(), shared), {ceil_div(s.rows, t.span)}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows),
            static_cast<int>(s.dim), n, static_cast<int>(t.span), t.tiles, room_of_bin, static_cast<int>(t.room))
+      .early(p.device);
+}
+
+// The same whose indices go to bins with their elements.
+void plan_packed(Planner& p, const ScatterShape& s) {
+  const ScatterPacked t = scatter_packed(p.device.sm_count, p.device.shared_bytes_per_block, s);
+  const int n = static_cast<int>(s.indices), room_of_bin = static_cast<int>(t.room_of_bin);
+  const int64_t row_bytes = s.dim * s.bytes;
+  const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * packed_word(row_bytes));
+  const auto pack_shared = static_cast<unsigned>(t.pack.shared), shared = static_cast<unsigned>(t.shared);
+  const std::string pack = "scatter_pack_" + std::to_string(row_bytes) + "_" + std::to_string(t.pack.bins);
+  p.launch(p.kernel_in("scatter_packed", pack, pack_shared), {ceil_div(s.indices, t.pack.threads * t.pack.each)}, static_cast<unsigned>(t.pack.threads), pack_shared, p.input(1), p.input(2), counts, bins, number(s.rows), n, t.shift,
+           room_of_bin);
+  p.launch(p.kernel_in("scatter_packed", "scatter_packed_" + p.dtype() + "_" + std::to_string(s.dim), shared), {ceil_div(s.rows, t.span)}, packed_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins,
+           number(s.rows), n, static_cast<int>(t.span), t.tiles, room_of_bin, static_cast<int>(t.room))
       .early(p.device);
 }
 
 // Sums in integers.
 void plan_fixed(Planner& p, const ScatterShape& s, bool table) {
   const int64_t cells = s.rows * s.dim, elements = s.indices * s.dim;
-  const CUdeviceptr own = p.workspace(ceil_div(cells, 4) * 32), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4), notes = p.workspace((1 + ceil_div(cells, noted_cells)) * 4);
+  const CUdeviceptr own = p.workspace(table ? p.device.sm_count * cells * 8 : ceil_div(cells, 4) * 32), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4), notes = p.workspace((1 + ceil_div(cells, noted_cells)) * 4);
   const int rows = static_cast<int>(s.rows), dim = static_cast<int>(s.dim), all = static_cast<int>(elements), bits = scatter_bits(s);
   if (table) {
     const auto shared = static_cast<unsigned>(cells * 8);
     p.launch(p.kernel_in("scatter_fixed", "scatter_table64_" + p.dtype(), shared), {p.device.sm_count}, table_threads, shared, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits, divide_by(s.dim));
+    p.launch(p.kernel_in("scatter_fixed", "scatter_table_ends64_" + p.dtype()), {ceil_div(cells, 32)}, 512, 0, p.input(0), p.output(), own, words, special, notes, number(cells), p.device.sm_count).early(p.device);
   } else {
     p.launch(p.kernel_in("scatter_fixed", "scatter_cells64_" + p.dtype()), {std::min(ceil_div(elements, 256 * 4), int64_t{p.device.sm_count} * 8)}, 256, 0, p.input(1), p.input(2), own, words, special, notes, rows, dim, all, bits,
              divide_by(s.dim));
+    p.launch(p.kernel_in("scatter_fixed", "scatter_ends64_" + p.dtype()), {ceil_div(cells, 256 * 4)}, 256, 0, p.input(0), p.output(), own, words, special, notes, number(cells)).early(p.device);
   }
-  p.launch(p.kernel_in("scatter_fixed", "scatter_ends64_" + p.dtype()), {ceil_div(cells, 256 * 4)}, 256, 0, p.input(0), p.output(), own, words, special, notes, number(cells)).early(p.device);
 }
 
 void plan_look(Planner& p, const ScatterShape& s) {
@@ -156,6 +170,7 @@ void plan(Planner& p) {
     case Scattering::fixed: return plan_fixed(p, s, false);
     case Scattering::bins: return plan_range(p, s, true);
     case Scattering::tiles: return plan_tiles(p, s);
+    case Scattering::packed: return plan_packed(p, s);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);
     case Scattering::lists: return plan_lists(p, s);

@@ -1,5 +1,5 @@
 // scatter_add (scatter_add.cu) of many indices by integers: elements are added as multiples of one unit, so sums are exact and their order does not matter.
-//   scatter_table64_<t>  few cells (an element of out is a cell): a block adds a share of the elements up in shared memory, then its sums to those of all
+//   scatter_table64_<t>  few cells (an element of out is a cell): a block adds a share of the elements up in shared memory; scatter_table_ends64_<t> joins what all blocks have
 //   scatter_cells64_<t>  others: each element to the sum of its cell in memory
 //   scatter_ends64_<t>   out = x + sum
 // The unit follows from the largest of the first elements, so that nearly all others are multiples of it, of few enough bits for n of them. One that is not is added to words of 32 bits of its
@@ -113,12 +113,7 @@ __device__ __forceinline__ void table64(const int* __restrict__ index, const T* 
     });
   });
   __syncthreads();
-  const int first = static_cast<int>(static_cast<long long>(blockIdx.x) * cells / gridDim.x);
-  for (int i = threadIdx.x; i < cells; i += blockDim.x) {
-    const int cell = first + i < cells ? first + i : first + i - cells;
-    const Sum sum = static_cast<Sum>(upper[cell]) << 32 | lower[cell];
-    if (sum != 0) atomicAdd(s.own + cell, sum);
-  }
+  for (int i = threadIdx.x; i < cells; i += blockDim.x) s.own[static_cast<long long>(blockIdx.x) * cells + i] = static_cast<Sum>(upper[i]) << 32 | lower[i];
 }
 
 template <class T>
@@ -193,6 +188,35 @@ __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ 
   }
 }
 
+// The same of the tables of `blocks` blocks. grid: tiles of 32 cells; 512 threads = 32 cells x 16 shares of the tables.
+template <class T>
+__device__ __forceinline__ void table_ends64(const T* __restrict__ x, T* __restrict__ out, const Sums& s, int blocks) {
+  constexpr int GROUPS = 16, U = 9;
+  __shared__ Sum joined[GROUPS][32];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long cell = blockIdx.x * 32LL + lane;
+  const bool mine = cell < s.cells;
+  const float own = mine && group == 0 ? to_float(x[cell]) : 0.0f;
+  wait_for_last();
+  Sum sum = 0;
+  for (int first = group; mine && first < blocks; first += U * GROUPS) {
+    Sum share[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) share[u] = first + u * GROUPS < blocks ? __ldcg(s.own + (first + u * GROUPS) * s.cells + cell) : 0;
+#pragma unroll
+    for (int u = 0; u < U; u++) sum += share[u];
+  }
+  joined[group][lane] = sum;
+  __syncthreads();
+  if (group > 0 || !mine) return;
+#pragma unroll
+  for (int k = 1; k < GROUPS; k++) sum += joined[k][lane];
+  const unsigned used = __ldcg(s.notes + 1 + cell / noted_cells);
+  double total = static_cast<double>(static_cast<long long>(sum)) * power_of_two(static_cast<int>(__ldcg(s.notes)) - 150);
+  if (used != 0) total += of_words(s, used, cell);
+  out[cell] = from_float<T>(static_cast<float>(static_cast<double>(own) + total));
+}
+
 }  // namespace
 
 #define SCATTER(T)                                                                                                                                                                                    \
@@ -203,6 +227,9 @@ __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ 
   extern "C" __global__ void __launch_bounds__(256, 4) scatter_cells64_##T(const int* index, const T* src, Sum* own, Sum* words, unsigned* special, unsigned* notes, int rows, int dim, int elements, \
                                                                            int bits, Divide by_dim) {                                                                                                 \
     cells64(index, src, Sums{own, words, special, notes, static_cast<long long>(rows) * dim}, rows, dim, elements, bits, by_dim);                                                                    \
+  }                                                                                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(512) scatter_table_ends64_##T(const T* x, T* out, Sum* own, Sum* words, unsigned* special, unsigned* notes, long long cells, int blocks) {             \
+    table_ends64(x, out, Sums{own, words, special, notes, cells}, blocks);                                                                                                                            \
   }                                                                                                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) scatter_ends64_##T(const T* x, T* out, Sum* own, Sum* words, unsigned* special, unsigned* notes, long long cells) {                              \
     ends64(x, out, Sums{own, words, special, notes, cells});                                                                                                                                          \

@@ -1,6 +1,6 @@
 // scatter_add (scatter_add.cu) by a block for a range of rows, which has lists of their indices in shared memory:
 //   scatter_found_<t>  few indices: each block looks through all of them
-//   scatter_bin        others: each index goes to the bin of its range, in an order that depends on the race; scatter_bin_many where bins are more than 1024, _values with the elements of 16 bits of rows of one
+//   scatter_bin        others: each index goes to the bin of its range, in an order that depends on the race; scatter_bin_many where bins are more than 1024
 //   scatter_bins_<t>   each block reads its bin
 // _16, _8: rows are whole vectors of so many bytes; _single: rows of one element. A row with more than `most_listed` indices is left to its whole block, which looks through all indices
 // in their order. A range with more indices than its block has room for is taken in parts.
@@ -173,9 +173,8 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
 }
 
 // counts: one for each bin, zero before and after; bins [.., room]. A block puts its indices in the order of bins first, so that those of a bin are written together.
-// VALUES: elements of 16 bits, each for an index, which go to the bins with these, in the upper half of the row.
-template <int BINS, bool VALUES>
-__device__ __forceinline__ void fill_bins(const int* __restrict__ index, const unsigned short* __restrict__ values, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
+template <int BINS>
+__device__ __forceinline__ void fill_bins(const int* __restrict__ index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
   constexpr int THREADS = bin_threads_of(BINS), EACH = BINS / THREADS;
   extern __shared__ uint4 memory[];
   __shared__ unsigned sums[32];
@@ -244,19 +243,16 @@ __device__ __forceinline__ void fill_bins(const int* __restrict__ index, const u
     const uint2 v = sorted[e];
     const unsigned bin = v.y >> shift, at = base[bin] + e;
     if (at >= static_cast<unsigned>(room)) continue;
-    unsigned row_of_bin = v.y & ((1u << shift) - 1);
-    if constexpr (VALUES) row_of_bin |= static_cast<unsigned>(values[v.x]) << 16;
-    bins[static_cast<long long>(bin) * room + at] = make_uint2(v.x, row_of_bin);
+    bins[static_cast<long long>(bin) * room + at] = make_uint2(v.x, v.y & ((1u << shift) - 1));
   }
 }
 
 }  // namespace
 
-#define SCATTER_BIN_AS(NAME, BINS, VALUES)                                                                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(bin_threads_of(BINS)) NAME(const int* index, const unsigned short* values, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) { \
-    fill_bins<BINS, VALUES>(index, values, counts, bins, rows, n, shift, room);                                                                                                                        \
+#define SCATTER_BIN(NAME, BINS)                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(bin_threads_of(BINS)) NAME(const int* index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) { \
+    fill_bins<BINS>(index, counts, bins, rows, n, shift, room);                                                                                                         \
   }
-#define SCATTER_BIN(NAME, BINS) SCATTER_BIN_AS(NAME, BINS, false) SCATTER_BIN_AS(NAME##_values, BINS, true)
 SCATTER_BIN(scatter_bin, few_bins)
 SCATTER_BIN(scatter_bin_many, most_bins)
 

@@ -1,6 +1,5 @@
 // scatter_add (scatter_add.cu) of narrow rows: a block has a tile of rows in shared memory, adds what its indices have to it and writes it, so that the table is read and written once, in vectors:
-//   scatter_tiles_<t>         indices come in bins (scatter_bin of scatter_range.cu), of which some tiles share one
-//   scatter_tiles_<t>_values  of rows of one element of 16 bits, with that of each index
+//   scatter_tiles_<t>  indices come in bins (scatter_bin of scatter_range.cu), of which some tiles share one
 // A row with more than `most_listed` indices is left to its whole block, which looks through all indices in their order, and a tile with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
@@ -10,31 +9,9 @@ namespace {
 
 constexpr int THREADS = link_threads;
 
-// Adds the elements of the list that begins with `head` to `cell`, in the order of their places. False, and nothing done, where these are more than `most_listed`.
-template <class T>
-__device__ __forceinline__ bool add_values(const Links& links, unsigned head, const T* values, T* cell) {
-  float sum = 0;
-  int listed = 0;
-  for (unsigned at = head; at != 0 && listed <= most_listed; at = links.next[at - 1], listed++) sum += to_float(values[at - 1]);
-  if (listed > most_listed) return false;
-  // Two in either order are the same.
-  if (listed > 2) {
-    sum = 0;
-    for (unsigned from = 0, left = listed; left > 0; left--) {
-      unsigned least = 0xffffffffu, number = 0;
-      for (unsigned at = head; at != 0; at = links.next[at - 1])
-        if (links.places[at - 1] >= from && links.places[at - 1] < least) least = links.places[at - 1], number = at;
-      sum += to_float(values[number - 1]);
-      from = least + 1;
-    }
-  }
-  *cell = from_float<T>(to_float(*cell) + sum);
-  return true;
-}
-
 // grid: tiles of `span` rows, of which 1 << `tiles` share a bin. Shared memory: rows [span, dim], heads of lists [span], indices [room], the row of each [room] and what follows each in its list [room]; heads and what follows
-// are 0 or a number in the list and 1; VALUES: the element of each index [room]. counts: of bins [.., room_of_bin], and of tiles that have read one: zero before and after.
-template <bool VALUES, class T>
+// are 0 or a number in the list and 1. counts: of bins [.., room_of_bin], and of tiles that have read one: zero before and after.
+template <class T>
 __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, unsigned* counts, unsigned* readers, const uint2* bins, long long rows, int dim, int n,
                                         int span, int tiles, int room_of_bin, int room) {
   constexpr int L = LANES<T>, U = 4;
@@ -44,7 +21,6 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   T* const tile = reinterpret_cast<T*>(memory);
   unsigned *const heads = reinterpret_cast<unsigned*>(memory + span * dim / L), *const places = heads + span;
   unsigned short *const row_of = reinterpret_cast<unsigned short*>(places + room), *const next = row_of + room;
-  T* const values = reinterpret_cast<T*>(next + room);
   const int t = threadIdx.x;
   const long long begin = static_cast<long long>(blockIdx.x) * span, base = begin * dim;
   const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * dim, vectors = elements / L;
@@ -59,11 +35,10 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   }
   for (int i = vectors * L + t; i < elements; i += THREADS) tile[i] = x[base + i];
   const unsigned bin = blockIdx.x >> tiles, offset = (blockIdx.x & ((1u << tiles) - 1)) * static_cast<unsigned>(span);
-  const auto put = [&](unsigned place, unsigned row, T value) {
+  const auto put = [&](unsigned place, unsigned row) {
     const int number = atomicAdd(&found, 1);
     if (number >= room) return;
-    if constexpr (VALUES) values[number] = value;
-    else ahead(src + static_cast<long long>(place) * dim);
+    ahead(src + static_cast<long long>(place) * dim);
     places[number] = place, row_of[number] = static_cast<unsigned short>(row);
     next[number] = static_cast<unsigned short>(atomicExch(heads + row, static_cast<unsigned>(number) + 1));
   };
@@ -78,23 +53,17 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
       const uint2* const from = bins + static_cast<long long>(bin) * room_of_bin;
       for (unsigned e = t; e < has; e += U * THREADS) {
         uint2 v[U];
-        T value[U] = {};
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = __ldcg(from + min(e + u * THREADS, has - 1));
 #pragma unroll
         for (int u = 0; u < U; u++) {
-          if constexpr (VALUES) {
-            const auto bits = static_cast<unsigned short>(v[u].y >> 16);
-            value[u] = *reinterpret_cast<const T*>(&bits);
-            v[u].y &= 0xffff;
-          }
-          if (e + u * THREADS < has && v[u].y - offset < static_cast<unsigned>(own)) put(v[u].x, v[u].y - offset, value[u]);
+          if (e + u * THREADS < has && v[u].y - offset < static_cast<unsigned>(own)) put(v[u].x, v[u].y - offset);
         }
       }
       if (all > has && t == 0) atomicAdd(&found, room + 1);
     } else {
       for (int i = t; i < n; i += THREADS)
-        if (const long long row = index[i] - begin; row >= first && row < first + count) put(static_cast<unsigned>(i), static_cast<unsigned>(row), VALUES ? src[i] : T());
+        if (const long long row = index[i] - begin; row >= first && row < first + count) put(static_cast<unsigned>(i), static_cast<unsigned>(row));
     }
     __syncthreads();
     binned = false;
@@ -109,10 +78,7 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
       for (int e = t; e < found; e += THREADS) {
         const int row = row_of[e];
         if (heads[row] != static_cast<unsigned>(e) + 1) continue;
-        bool added;
-        if constexpr (VALUES) added = add_values({places, next}, heads[row], values, tile + row);
-        else added = add_links<0>({places, next}, heads[row], tile, src, tile, row, dim, 0, 1);
-        if (!added) waiting[min(atomicAdd(&late, 1), THREADS - 1)] = static_cast<unsigned>(row);
+        if (!add_links<0>({places, next}, heads[row], tile, src, tile, row, dim, 0, 1)) waiting[min(atomicAdd(&late, 1), THREADS - 1)] = static_cast<unsigned>(row);
       }
     } else if (t == 0) {
       waiting[0] = static_cast<unsigned>(first), late = 1;
@@ -132,13 +98,11 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
 
 }  // namespace
 
-#define SCATTER(T, NAME, VALUES)                                                                                                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(THREADS, 4) NAME(const T* x, const int* index, const T* src, T* out, unsigned* counts, unsigned* readers, const uint2* bins, long long rows, int dim, int n, int span, \
-                                                                int tiles, int room_of_bin, int room) {                                                                                                              \
-    by_tile<VALUES>(x, index, src, out, counts, readers, bins, rows, dim, n, span, tiles, room_of_bin, room);                                                                                                        \
+#define SCATTER(T)                                                                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(THREADS, 4) scatter_tiles_##T(const T* x, const int* index, const T* src, T* out, unsigned* counts, unsigned* readers, const uint2* bins, long long rows, int dim, int n, int span, \
+                                                                             int tiles, int room_of_bin, int room) {                                                                                                          \
+    by_tile(x, index, src, out, counts, readers, bins, rows, dim, n, span, tiles, room_of_bin, room);                                                                                                                          \
   }
-SCATTER(f32, scatter_tiles_f32, false)
-SCATTER(f16, scatter_tiles_f16, false)
-SCATTER(bf16, scatter_tiles_bf16, false)
-SCATTER(f16, scatter_tiles_f16_values, true)
-SCATTER(bf16, scatter_tiles_bf16_values, true)
+SCATTER(f32)
+SCATTER(f16)
+SCATTER(bf16)

@@ -1,6 +1,7 @@
 // Which kernels the gradients of a norm take. Pure; see test/rows_test.cc.
 #pragma once
 #include "../norm_backward_short.h"
+#include "../norm_backward_wide.h"
 #include "norm_long.h"
 #include "shape.h"
 
@@ -11,6 +12,7 @@ enum class NormBackward {
   long_rows,  // few long rows, in two launches
   few,      // one launch, where elements are few
   once,     // each tensor is read once, and a second launch joins the gradients of weights
+  wide,   // the same of rows that a cluster has
   short_rows,  // many short rows in tiles, each tensor read once; a second launch as above
   apart,    // rows and columns by launches of their own
 };
@@ -38,17 +40,40 @@ inline NormShortShape norm_short_shape(int sm_count, int64_t most_shared, int64_
   return t;
 }
 
+// Rows of clusters (norm_backward_wide.cu). slices 0: other kernels take the case.
+struct NormWideShape {
+  int slices = 0;  // blocks of a cluster
+  unsigned threads = 0;
+  int64_t clusters = 0, shared = 0;
+};
+
+inline NormWideShape norm_wide_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  constexpr int64_t most_vectors = norm_wide_threads * norm_wide_vectors, least_rows = 4, own = 3 << 10;  // own: bytes that the kernel has beside its rows
+  const int64_t vectors = dim / lanes;
+  if (dim % lanes != 0 || vectors <= most_vectors || vectors > most_vectors * norm_wide_blocks) return {};
+  NormWideShape s;
+  s.slices = 2;
+  while (over(vectors, s.slices) > most_vectors) s.slices *= 2;
+  s.threads = static_cast<unsigned>(over(over(over(vectors, s.slices), norm_wide_vectors), 32) * 32);
+  s.shared = int64_t{norm_wide_stages} * 2 * norm_wide_vectors * s.threads * 16;
+  // As many clusters as fit where groups of 16 and of 18 multiprocessors share a GPU.
+  s.clusters = sm_count / (s.slices * 2) * 2;
+  return tokens >= s.clusters * least_rows && s.shared + own <= most_shared ? s : NormWideShape{};
+}
+
 struct NormBackwardShape {
   NormBackward kind;
   int group = 1;  // small: threads of a row
   NormLongShape long_rows = {};
   NormFewShape few = {};
   NormShape once = {};
+  NormWideShape wide = {};
   NormShortShape tiles = {};
   int64_t splits = 1;  // apart: of the tokens
 };
 
-inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim, bool centered) {
+inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, int64_t element_bytes, int64_t tokens, int64_t dim, bool centered, bool clusters = true) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes, bytes = tokens * dim * element_bytes;
   NormBackwardShape s = {NormBackward::small};
@@ -60,6 +85,9 @@ inline NormBackwardShape norm_backward_shape(int sm_count, int64_t most_shared, 
   s.long_rows = norm_long_shape(sm_count, tokens, dim);
   s.kind = NormBackward::long_rows;
   if (s.long_rows.blocks > 0) return s;
+  if (clusters) s.wide = norm_wide_shape(sm_count, most_shared, lanes, tokens, dim);
+  s.kind = NormBackward::wide;
+  if (s.wide.slices > 0) return s;
   s.once = norm_shape(sm_count, most_shared, lanes, tokens, dim, centered);
   // Between these sizes one launch takes less than two (bf16 512x512 in graphs on an H200: 5.8 us, by one pass 7.2).
   const bool once = s.once.vectors > 0 && (dim % lanes == 0 ? bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22 : tokens * dim > norm_few_most);

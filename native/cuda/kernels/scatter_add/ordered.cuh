@@ -45,11 +45,11 @@ __device__ __forceinline__ void add_indices(int count, const Four& first, const 
   }
 }
 
-// Rows that are left to the whole block. Groups of as many threads as a row has columns, a power of two, take every so manyth index of the row.
-template <class T>
+// Rows that are left to the whole block, of MOST threads at most. Groups of as many threads as a row has columns, a power of two, take every so manyth index of the row.
+template <int MOST = link_threads, class T>
 static __device__ __noinline__ void add_long(const int* __restrict__ index, const T* __restrict__ x, const T* __restrict__ src, T* __restrict__ out, long long row, int dim, int n) {
-  __shared__ unsigned found[link_threads / 32];
-  __shared__ float parts[link_threads];
+  __shared__ unsigned found[MOST / 32];
+  __shared__ float parts[MOST];
   const int threads = blockDim.x;
   int lanes = 1;
   while (lanes < dim && lanes * 2 <= threads) lanes *= 2;

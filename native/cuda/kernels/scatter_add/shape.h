@@ -1,4 +1,4 @@
-// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_range.cu, scatter_rows.cu and scatter_tile.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
+// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_packed.cu, scatter_range.cu, scatter_rows.cu and scatter_tile.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "../scatter_add.h"
 #include "../scatter_fixed.h"
+#include "../scatter_packed.h"
 #include "../scatter_range.h"
 #include "../scatter_rows.h"
 
@@ -23,7 +24,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, fixed_table, fixed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, fixed_table, fixed, packed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -115,7 +116,6 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
 struct ScatterTiles {
   int64_t span = 0, room = 0, room_of_bin = 0, bins = 0, shared = 0;
   int shift = 0, tiles = 0;  // a bin has 1 << shift rows, and 1 << tiles tiles of `span` rows
-  bool values = false;       // bins have the elements of indices, too, of rows of one of 16 bits
 };
 inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, narrow_row = 16, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
@@ -131,19 +131,48 @@ inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   while (int64_t{2} << t.shift <= most_tile_rows && (row_bytes << (t.shift + 1)) <= tile_bytes) t.shift++;
   t.span = int64_t{1} << t.shift;
   t.room = room(t.span);
-  if (t.room > most_room || t.span * (row_bytes + 4) + t.room * 10 + own > shared_bytes) return {};
+  if (t.room > most_room || t.span * (row_bytes + 4) + t.room * 8 + own > shared_bytes) return {};
   // More bins where each has some hundred indices (H200: bf16 54245993x2, 2104438 230 to 201 us, 20000003x2, 3000003 153 to 141; 16000001x4, 1000001 115 to 119, f16 8000003x3, 200003 46.4 to 50.6).
   constexpr int64_t least_of_bin = 384;
   const int64_t most = s.indices >= most_bins * least_of_bin ? scatter_most_bins(shared_bytes) : few_bins;
   while (((s.rows - 1) >> t.shift) + 1 > most) t.shift++, t.tiles++;
-  // An element stands in a word with its row (H200: f16 67108865x1, 45381156 2620 to 2188 us, 5000003x1, 1000001 42.1 to 37.0, 3000001x1, 700001 34.3 to 28.0; 600001x1, 60001 12.0 to 12.4).
-  constexpr int most_shift = 16;
-  constexpr int64_t least_valued = int64_t{1} << 17;
-  t.values = row_bytes == 2 && t.shift <= most_shift && s.indices >= least_valued;
-  t.shared = t.span * (row_bytes + 4) + t.room * (t.values ? 10 : 8);
+  t.shared = t.span * (row_bytes + 4) + t.room * 8;
   t.bins = ((s.rows - 1) >> t.shift) + 1;
   t.room_of_bin = room(int64_t{1} << t.shift);
   return t;
+}
+
+// Tiles of rows of up to 6 bytes whose indices go to bins with their elements (scatter_packed.cu). span 0: others take the case.
+struct ScatterPacked {
+  int64_t span = 0, room = 0, room_of_bin = 0, bins = 0, shared = 0;
+  int shift = 0, tiles = 0;  // a bin has 1 << shift rows, and 1 << tiles tiles of `span` rows
+  PackBlock pack = {};       // fills bins
+};
+inline ScatterPacked scatter_packed(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
+  // Two blocks on a multiprocessor (H200: bf16 20000001x1, 19000001 326 us, by tiles half as large 342; f32 490, by tiles twice as large 552). own: bytes that the kernel has beside its tile and its lists.
+  constexpr int64_t limit = int64_t{1} << 30, most_room = 1 << 15, own = 6 << 10, wanted = 104 << 10;
+  constexpr int least_tile = 8, most_tile = 13, most_shift = 16;
+  const int64_t row_bytes = s.dim * s.bytes, word = packed_word(row_bytes);
+  if (row_bytes > packed_row_bytes || s.indices > limit) return {};
+  // Indices that are drawn alike for all rows: one of many millions of tiles has more.
+  const auto room = [&](int64_t rows) {
+    const double mean = static_cast<double>(s.indices) * static_cast<double>(rows) / static_cast<double>(s.rows);
+    return (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
+  };
+  const auto shared = [&](int shift) { return ((row_bytes + 4) << shift) + room(int64_t{1} << shift) * (word + 2); };
+  ScatterPacked t;
+  t.shift = least_tile;
+  // A tile for each multiprocessor, where there are so many rows.
+  while (t.shift < most_tile && shared(t.shift + 1) <= std::min(wanted, shared_bytes - own) && s.rows >> (t.shift + 1) >= sm_count) t.shift++;
+  t.span = int64_t{1} << t.shift, t.room = room(t.span), t.shared = shared(t.shift);
+  // Many indices: more bins, by larger blocks, so that as many words are written together (bf16 20000001x1, 19000001 353 to 326 us; f16 5000003x1, 1000001 25.2 to 27.4).
+  constexpr int64_t many = int64_t{1} << 22;
+  const int64_t most = s.indices >= many ? most_bins : middle_bins;
+  while (((s.rows - 1) >> t.shift) + 1 > most && t.shift < most_shift) t.shift++, t.tiles++;
+  t.bins = ((s.rows - 1) >> t.shift) + 1;
+  t.pack = pack_block(s.indices >= many ? most_bins : t.bins, row_bytes);
+  t.room_of_bin = room(int64_t{1} << t.shift);
+  return t.bins <= most && t.room <= most_room && t.shared + own <= shared_bytes && t.pack.shared + 256 <= shared_bytes ? t : ScatterPacked{};
 }
 
 // Bits of an element that is added in units, such that sums of as many elements as there are indices fit in 64 bits.
@@ -170,6 +199,13 @@ inline bool scatter_cells64(const ScatterShape& s, bool bins) {
   if (s.indices > 32 * s.rows) return cost <= s.indices * 85 + 25'000'000;
   if (bins) return cost <= s.indices * (s.indices > 12 * s.rows ? 32 : 18) + 8'500'000;
   return cost <= s.indices * 40 + (s.indices > 4 * s.rows ? 8'500'000 : s.indices > s.rows ? 5'000'000 : 2'000'000);
+}
+
+// Wide rows in memory, where that is sooner done than a sort: as above.
+inline bool scatter_wide64(const ScatterShape& s) {
+  constexpr int64_t least_dim = 32;
+  const int64_t elements = s.indices * s.dim;
+  return s.dim >= least_dim && scatter_fits64(s) && elements * 4 + s.rows * s.dim * 10 <= s.indices * 85 + elements * 3 / 2 + 25'000'000;
 }
 
 inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
@@ -216,6 +252,11 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   constexpr int64_t narrow_row = 16, least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
   const bool unranged = s.indices <= s.rows && scatter_range(sm_count, shared_bytes, s, true).span == 0;
   const bool tiled = row_bytes <= narrow_row && (unranged || s.indices * 4 <= s.rows) && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
+  // With their elements where rows are narrower still, up to an index of each row on average where these have 4 bytes at most (H200: f16 5000003x1, 1000001 35.4 to 25.0 us, 8000003x3, 1500001 80.1 to 58.9; f32 1000000x1, 500000 24.6 to
+  // 19.4, bf16 1000001x2, 600001 31.3 to 25.7, f16 3000001x1, 2500001 75.0 to 48.3; f32 300007x1, 600001 22.6 to 43.6, f16 2495887x4, 2721557 120 to 162).
+  constexpr int64_t least_packed = int64_t{1} << 17, packed_cells = int64_t{1} << 19, packed_each = 4;
+  const bool together = row_bytes <= packed_each && s.indices <= s.rows && s.rows * s.dim >= packed_cells;
+  if ((tiled || together) && s.indices >= least_packed && scatter_packed(sm_count, shared_bytes, s).span > 0) return Scattering::packed;
   if (tiled) return Scattering::tiles;
   if (!idle && scatter_cells64(s, binned)) return Scattering::fixed;
   if (s.indices >= least_tabled && scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;
@@ -234,7 +275,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
     if (idle) return Scattering::lists;
     return s.indices <= s.rows || s.rows * scatter_room(s) * 4 > most_slots ? Scattering::chains : Scattering::slots;
   }
-  return Scattering::sorted;
+  return scatter_wide64(s) ? Scattering::fixed : Scattering::sorted;
 }
 
 }  // namespace opscope::cuda

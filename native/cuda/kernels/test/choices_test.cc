@@ -84,7 +84,7 @@ void row_choices() {
   expect(covered, "blocks and parts of batch_norm cover each channel once");
   const auto gradient = [](int64_t bytes, int64_t tokens, int64_t dim, bool centered = true) { return norm_backward_shape(sm_count, hopper_shared, bytes, tokens, dim, centered).kind; };
   expect(gradient(2, 2, 7) == NormBackward::small && gradient(4, 65, 1288) == NormBackward::few && gradient(2, 608, 1535) == NormBackward::few && gradient(2, 532'201, 1304) == NormBackward::once &&
-             gradient(2, 1440, 6539) == NormBackward::once && gradient(4, 40, 16'768) == NormBackward::long_rows && gradient(4, 524'289, 25) == NormBackward::short_rows && gradient(2, 1000, 50'000) == NormBackward::apart,
+             gradient(2, 1440, 6539) == NormBackward::once && gradient(4, 40, 16'768) == NormBackward::long_rows && gradient(4, 524'289, 25) == NormBackward::short_rows && gradient(2, 1000, 50'000) == NormBackward::wide && gradient(2, 1000, 50'001) == NormBackward::apart,
          "each kernel of the gradients of norms has its cases");
   expect(gradient(2, 100'000, 901, false) == NormBackward::once && gradient(2, 100'000, 901) == NormBackward::apart, "without sums for a bias, longer rows off 16 bytes fit the registers of a warp");
 }

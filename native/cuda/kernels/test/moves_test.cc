@@ -98,7 +98,15 @@ void scatters() {
             const ScatterTiles t = scatter_tiles(shared_bytes, s);
             const int64_t blocks = over(rows, t.span);
             ranged = ranged && t.span % 8 == 0 && t.span << t.tiles == int64_t{1} << t.shift && t.bins <= most_bins && covers(rows, t.bins, int64_t{1} << t.shift) && blocks <= most_blocks;
-            fits = fits && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n) && t.shared == t.span * (dim * bytes + 4) + t.room * (t.values ? 10 : 8) && (!t.values || (dim * bytes == 2 && t.shift <= 16)) && t.shared <= shared_bytes - (4 << 10);
+            fits = fits && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n) && t.shared == t.span * (dim * bytes + 4) + t.room * 8 && t.shared <= shared_bytes - (4 << 10);
+          }
+          if (kind == Scattering::packed) {
+            const ScatterPacked t = scatter_packed(multiprocessors, shared_bytes, s);
+            const int64_t blocks = over(rows, t.span), word = packed_word(dim * bytes);
+            ranged = ranged && t.span % 8 == 0 && t.span << t.tiles == int64_t{1} << t.shift && t.bins <= t.pack.bins && covers(rows, t.bins, int64_t{1} << t.shift) && blocks <= most_blocks;
+            // A word has 16 bits for a row of its bin, and what follows in a list as many.
+            fits = fits && t.shift <= 16 && word >= dim * bytes + 2 && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n);
+            fits = fits && t.shared == t.span * (dim * bytes + 4) + t.room * (word + 2) && t.shared <= shared_bytes - (6 << 10) && t.pack.shared <= shared_bytes - 256;
           }
           if (kind == Scattering::columns) {
             const ScatterColumns c = scatter_columns(multiprocessors, shared_bytes, s);
@@ -113,7 +121,7 @@ void scatters() {
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
   expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
   expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
-  expect(listed && looked && kinds.size() == 14, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(listed && looked && kinds.size() == 15, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
@@ -121,9 +129,9 @@ void scatters() {
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
-  expect(of(5'000'003, 1, 700'001) == Scattering::tiles && of(33'554'432, 1, 2'000'000) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) != Scattering::tiles && of(33'554'433, 1, 20'000'001) == Scattering::tiles,
-         "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges");
-  expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted,
+  expect(of(5'000'003, 1, 700'001) == Scattering::packed && of(33'554'432, 1, 2'000'000) == Scattering::packed && of(16'000'001, 4, 1'000'001) == Scattering::tiles && of(1'900'000, 1, 120'001) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) == Scattering::packed && of(300'007, 1, 600'001) != Scattering::packed && of(33'554'433, 1, 20'000'001) == Scattering::packed,
+         "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges, and many indices are packed with their elements where there is room");
+  expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted && of(1201, 51, 65'537) == Scattering::fixed && of(3000, 64, 200'001) == Scattering::fixed,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
   expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");

@@ -18,14 +18,14 @@ void pool_tilings(Expect expect) {
         for (const int64_t planes : {1, 3, 300, 1 << 20})
           for (const int kernel : {1, 2, 3, 5, 7, 60})
             for (const int stride : {1, 2, 3, 5, 7, 60})
-              for (const bool signals : {false, true}) {
+              for (const auto& [signals, means] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
                 const int padding = kernel / 2;
                 if (int64_t{height} * width * planes > int64_t{1} << 34 || (signals && height > 1)) continue;
                 PoolTile t = {planes, height, width, 0, 0, signals ? 1 : kernel, signals ? 1 : stride, signals ? 0 : padding, kernel, stride, padding, 0, 0, 0, 0, 0, 0, 0};
                 t.out_height = (height + 2 * t.padding_down - t.kernel_down) / t.stride_down + 1;
                 t.out_width = (width + 2 * padding - kernel) / stride + 1;
                 if (height + 2 * t.padding_down < t.kernel_down || width + 2 * padding < kernel) continue;
-                const PoolTiling s = pool_tiling(size, t);
+                const PoolTiling s = pool_tiling(size, t, means);
                 if (s.blocks == 0) {
                   kept = kept && (pool_tile_kernel(t).empty() || (height > 1 && int64_t{std::min(kernel, height)} * width * size > most_of_pool_tile));
                   continue;
@@ -48,13 +48,15 @@ void pool_tilings(Expect expect) {
   expect(kept, "common windows take tiles wherever their rows fit");
   expect(kernels.size() == 22, "each kernel for tiles is met");
   const PoolTile narrow = {36'597, 256, 2, 128, 1, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
-  const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow).tile;
+  const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow, false).tile;
   expect(pool_conflicts(2, usual, usual.chunk) == 32 && pool_conflicts(2, chosen, chosen.chunk) <= 4, "threads have more outputs where lanes would meet in one bank");
   const PoolTile wide = {12, 1080, 1920, 1080, 1920, 3, 1, 1, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0};
-  const PoolTiling of_wide = pool_tiling(4, wide, 226 << 10);
-  expect(of_wide.blocks > 0 && of_wide.shared <= 226 << 10 && pool_tiling(4, wide, 16 << 10).blocks == 0, "wide rows of many elements have larger tiles where a block may ask for them");
+  const PoolTiling of_wide = pool_tiling(4, wide, false, 226 << 10);
+  expect(of_wide.blocks > 0 && of_wide.shared <= 226 << 10 && pool_tiling(4, wide, false, 16 << 10).blocks == 0, "wide rows of many elements have larger tiles where a block may ask for them");
   const PoolTile halves = {312'849, 128, 5, 127, 4, 2, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0};
-  expect(pool_tiling(2, halves).tile.chunk == 64, "two threads of an odd number of rows have their halves");
+  const PoolTile large = {4096, 112, 112, 56, 56, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
+  expect(pool_tiling(2, large, true).tile.bands == 1 && pool_tiling(2, large, false).tile.bands == 2 && pool_tiling(4, large, true).tile.bands > 1, "means of 16 bits have larger tiles of planes that the usual tile does not hold");
+  expect(pool_tiling(2, halves, true).tile.chunk == 64, "two threads of an odd number of rows have their halves");
 }
 
 // The same of adaptive windows.

@@ -59,6 +59,27 @@ void norm_shapes() {
          "a block has several short rows of the gradients of a norm at a time, where there are many");
 }
 
+// Gradients of norms of long rows: the blocks of a cluster cover a row, none is without columns, and no cluster is without a row.
+void norm_wide_shapes() {
+  bool held = true;
+  for (const int64_t bytes : {2, 4})
+    for (const int sm_count : {114, 132, 148})
+      for (int64_t dim = 4096; dim <= 200'000; dim += dim / 97 * 4 + 4)
+        for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
+          constexpr int64_t shared = 227 << 10;
+          const NormBackwardShape s = norm_backward_shape(sm_count, shared, bytes, tokens, dim, true);
+          if (s.kind != NormBackward::wide) continue;
+          const NormWideShape& w = s.wide;
+          const int64_t vectors = dim * bytes / 16, each = (vectors + w.slices - 1) / w.slices;
+          held = held && dim * bytes % 16 == 0 && (w.slices - 1) * each < vectors && int64_t{w.threads} * norm_wide_vectors >= each && w.threads % 32 == 0 && w.threads <= norm_wide_threads && w.slices <= norm_wide_blocks;
+          held = held && w.clusters >= 1 && w.clusters * w.slices <= sm_count && w.clusters <= tokens && w.shared <= shared - (3 << 10);
+        }
+  expect(held, "a cluster holds a long row of the gradients of a norm");
+  const auto kind = [](int64_t tokens, int64_t dim, bool clusters = true) { return norm_backward_shape(132, 227 << 10, 4, tokens, dim, true, clusters).kind; };
+  expect(kind(4096, 32'768) == NormBackward::wide && kind(4096, 8192) == NormBackward::once && kind(4096, 32'766) == NormBackward::apart && kind(4096, 32'768, false) == NormBackward::apart && kind(50, 32'768) == NormBackward::long_rows,
+         "rows that a block cannot hold take clusters, where there are some and rows start on 16 bytes");
+}
+
 // Gradients of norms of many short rows: tiles start on 16 bytes and cover the rows, each thread has a column, and no block is without a tile.
 void norm_short_shapes() {
   bool held = true;
@@ -275,6 +296,7 @@ void row_shapes() {
   long_groups();
   row_splits();
   norm_shapes();
+  norm_wide_shapes();
   norm_long_shapes();
   narrow_row_shapes();
   ragged_row_shapes();
