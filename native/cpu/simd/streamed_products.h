@@ -40,7 +40,7 @@ struct Streamed : Buffered {
 
 // Whether results are streamed: where rows are long and panels at least a line. 16-bit operands are widened, which pays for fewer terms and rows that start within lines.
 inline bool by_streamed(const Products& p, size_t bytes) {
-  constexpr int64_t LONG_ROWS = 512, RESULT_BYTES = 8 << 20;
+  constexpr int64_t LONG_ROWS = 512, RESULT_BYTES = 12 << 20;
   const bool is_float = bytes == sizeof(float);
   const int64_t element = static_cast<int64_t>(bytes), in_line = LINE * static_cast<int64_t>(sizeof(float)) / element;
   const bool terms = is_float ? p.k >= 3 && p.k <= 40 : p.k >= 2 && p.k <= PANEL_TERMS && p.n % in_line != 0;
