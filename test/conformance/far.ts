@@ -14,9 +14,15 @@ const TURNED = [
   { ...product(515, 700, 401, 1, true), transA: true },
   { ...product(61, 160, 33, 5), transA: true },
 ]
-/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, gradients of norms, convolutions of few outputs, strided windows. */
+/** Of products of few terms: results beyond the caches, whose rows start lines or lie within them, and few rows that meet two panels at once (AVX-512). */
+const FEW_TERMS = [
+  product(1101, 3001, 17), product(1300, 2560, 12), product(3, 1000, 20), product(5, 1003, 17), product(13, 777, 40), product(20, 517, 30), product(501, 2571, 33, 3),
+  { ...product(61, 52_003, 5), transA: true },
+  { ...product(2000, 1603, 31, 1, true), transA: true },
+]
+/** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, results that are streamed, gradients of norms, convolutions of few outputs, strided windows. */
 const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params; threads: number }[] = [1, 3].flatMap((threads) => [
-  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true), product(1000, 1301, 2), ...TURNED].map((params) => of('matmul', 'f32', params, threads)),
+  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true), product(1000, 1301, 2), ...TURNED, ...FEW_TERMS].map((params) => of('matmul', 'f32', params, threads)),
   of('layer_norm_backward', 'f32', { tokens: 211, dim: 5003 }, threads),
   of('rms_norm_backward', 'f32', { tokens: 307, dim: 5005 }, threads),
   of('conv2d', 'f32', { batch: 1, channels: 96, filters: 70, height: 61, width: 57, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1, dilation: 1, groups: 1 }, threads),
@@ -24,6 +30,7 @@ const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params; threads: n
   ...(['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
     of('matmul', dtype, product(40, 130, 77), threads),
     of('matmul', dtype, product(129, 15, 8, 4), threads),
+    of('matmul', dtype, product(2101, 3001, 5), threads),
     of('embedding', dtype, { rows: 5, dim: 300_007, indices: 11 }, threads),
     of('scatter_add', dtype, { rows: 7, dim: 200_003, indices: 19 }, threads),
     of('exp', dtype, { n: 3_000_001 }, threads),

@@ -6,6 +6,7 @@
 #include "simd/narrow_products.h"
 #include "simd/products_by_dots.h"
 #include "simd/small_products.h"
+#include "simd/streamed_products.h"
 #include "simd/vector_products.h"
 
 namespace {
@@ -92,6 +93,8 @@ OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_
 }
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
+// Results beyond the caches, unless rows that start lines are written one by one, which is as fast.
+inline bool streams(const Size& s, size_t element_bytes) { return by_streamed(s.p, element_bytes) && !(by_rows(s) && rows_start_lines(s.p.n)); }
 
 // Whether the product of two operands that are both stored transposed takes longer than that of what is stored, whose results are turned: in
 // hundredths of a vector's multiplications, of which turning an operand takes 30 for each element of a column, and a result 250.
@@ -304,6 +307,8 @@ void run(const Call& c) {
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;
   if (by_dots(s, sizeof(T), MORE_DOTS) || by_turned_dots(s, sizeof(T), MORE_DOTS)) return run_dots<typename Operands::Term>(c, s, c.scratch + c.thread * turned_floats(s, rows));
+  if constexpr (NR >= IN_LINE<T>)
+    if (c.stream && c.distant_cache && streams(s, sizeof(T))) return run_streamed<T>(c, s, Operands::output(output<T>(c)));
   if (by_rows(s) && !(Operands::PAIRS && inner > 1 && rows >= W)) return run_rows<T>(c, s);
 #if defined(OPSCOPE_PAIRS)
   // Rows of an odd number of terms would be copied one by one, for few columns.
@@ -325,8 +330,9 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   const bool is_float = bytes == sizeof(float);
-  if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes) || by_dots(size, bytes, is_float) || (is_float && by_rows(size))) return 0;
-  return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
+  if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes) || by_dots(size, bytes, is_float) || (is_float && by_rows(size) && !streams(size, bytes))) return 0;
+  const size_t floats = products_scratch(size, bytes, threads), streamed = streams(size, bytes) ? static_cast<size_t>(threads * StreamedFloats(size.p).all()) : 0;
+  return (streamed > floats ? streamed : floats) + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ inline bool rows_start_lines(int64_t n) { return n % LINE == 0; }
 // Up to two terms. Of up to five (six) where rows are few, or where panels that all rows meet in turn (tile.h) would be written more slowly than whole
 // rows: rows about half a page apart meet in the same sets of the caches, and results beyond the caches may be streamed.
 inline bool by_rows_of_results(const Products& p) {
-  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, FEW_WHOLE_ROWS = 20, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
+  constexpr int64_t FEW_RESULTS_ROWS = W < 16 ? 12 : 7, FEW_WHOLE_ROWS = 20, ROWS_OF_A_TILE = W < 16 ? 2 : 4, HALF_PAGE = 512, STREAMED_RESULTS = 5 << 20;
   const int64_t k = p.k, m = p.m, n = p.n;
   const bool meet = (n + LINE) % HALF_PAGE <= 2 * LINE, streamed = n % LINE == 0 && times(p.batch, times(m, n)) >= STREAMED_RESULTS;
   const bool few = k <= 2 || (k < FEW_TERMS_OF_ROW && (meet || streamed)) || (k <= FEW_TERMS_OF_ROW && m <= (rows_start_lines(n) ? FEW_WHOLE_ROWS : FEW_RESULTS_ROWS));
-  return few && n >= 4 * NR && (m > LOW || n * k <= FEW_FLOATS / 8);
+  return few && n >= 4 * NR && (m > ROWS_OF_A_TILE || n * k <= FEW_FLOATS / 8);
 }
 
 constexpr int ROWS_TOGETHER = W < 16 ? 2 : 4;  // whose factors stay in registers while they meet the same vectors

@@ -56,7 +56,7 @@ struct Products {
 struct Direct {
   float* out;
   int64_t stride;
-  static constexpr bool WAITS = false;
+  static constexpr bool WAITS = false, STREAMS = false;
   float* sums(int64_t j) const { return out + j; }
   int64_t sum_stride(int64_t) const { return stride; }
   void finish(const float*, Range, int64_t, Range, int64_t) const {}
@@ -67,7 +67,7 @@ template <class O>
 struct Once {
   O* out;
   int64_t stride;
-  static constexpr bool WAITS = false;
+  static constexpr bool WAITS = false, STREAMS = false;
   O* sums(int64_t j) const { return out + j; }
   int64_t sum_stride(int64_t) const { return stride; }
   void finish(const O*, Range, int64_t, Range, int64_t) const {}
@@ -78,10 +78,10 @@ inline Once<O> once(O* out, int64_t stride) {
   return {out, stride};
 }
 
-// .. or into buffers until they are complete ..
+// .. or into buffers until they are complete (STREAMS: each panel of a block of rows until it is streamed, simd/streamed_products.h) ..
 struct Buffered {
   float* buffer;
-  static constexpr bool WAITS = true;
+  static constexpr bool WAITS = true, STREAMS = false;
   float* sums(int64_t) const { return buffer; }
   int64_t sum_stride(int64_t nc) const { return nc; }
 };
@@ -128,38 +128,47 @@ bool right_stays(const Call& call, const Products& s, const A& a, const B& b, in
 // are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines or sums are short (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
-  constexpr int64_t WAITING = 1 << 16;
+  constexpr int64_t WAITING = 1 << 16, STREAMED_ROWS = 4 * MR;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
-  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128;  // rows; terms of panels that lie in a slab beyond the second-level cache
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128, TERMS_OF_BESIDE = 64, LEAST_OF_FEW = 8;  // rows; terms of panels that lie in a slab beyond the second-level cache; terms of which a whole panel is fetched while the one before is met
+  constexpr bool PAIRED = !Out::WAITS || Out::STREAMS;
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   auto* const c = out.sums(jc) + rows.begin * stride;
   // Several panels of few terms: rows that lie beyond the caches, or meet in the same sets of them, are written a few whole ones at a time.
   const int64_t row_bytes = stride * static_cast<int64_t>(sizeof(*c));
   const bool meet = W >= 16 && (row_bytes + NEARLY) % PAGE <= 2 * NEARLY && all > 2 * ROWS_TOGETHER;
-  const bool apart = kc >= all_terms && kc <= (meet && row_bytes % PAGE == 0 ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
-  const int64_t most = apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
+  const bool apart = !Out::STREAMS && kc >= all_terms && kc <= (meet && row_bytes % PAGE == 0 ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
+  const int64_t most = Out::STREAMS ? STREAMED_ROWS : apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER && lower ? up(even_part(all, most), LOWER) : even_part(all, most);
   bool grouped = false;
-  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = lower && !Out::WAITS && a.by_groups(all, cols.end - cols.begin, kc);
+  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = lower && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
   const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
+    // Few rows, which meet too little of each panel to wait for it: two panels at once, and the next two fetched meanwhile.
+    const bool beside = stays && kc < TERMS_OF_BESIDE, few = beside && kc >= LEAST_OF_FEW && all > LOW && all <= 2 * MR && !(kc <= most_few_terms(c) && few_terms_pay(count, kc, stride));
     const Left left = [&] {
       if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>)
         if (grouped) return a.template groups<LOWER>(i, count, l, kc, block);
       return a.block(i, count, l, kc, block);
     }();
+    [[maybe_unused]] int64_t made = cols.begin;
     for (int64_t j = cols.begin; j < cols.end; j += NR) {
+      if constexpr (Out::STREAMS)
+        if (j > made) out.stream(own, i, count, jc, {made, j}, made == cols.begin, false), made = j;
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
-      auto* const at = own + j;
+      auto* const at = [&] {
+        if constexpr (Out::STREAMS) return own + Out::BEFORE;
+        else return own + j;
+      }();
       const bool low = count <= LOW && stays && !left.by_terms && !grouped && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && (stays ? (stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : !Out::WAITS) && !left.by_terms && count >= LEAST_OF_LOWER && kc > VECTOR_TERMS && cols.end - j >= 2 * NR;
+      const bool together = CAN_BE_LOWER && lower && (stays ? (stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : PAIRED) && !left.by_terms && (few || (count >= LEAST_OF_LOWER && kc > VECTOR_TERMS)) && cols.end - j >= 2 * NR;
       if (packs && lying < kc && i == rows.begin) {
         b.pack(jc + j, columns, l + lying, kc - lying, panel);
         if (together) b.pack(jc + j + NR, NR, l, kc, panel + NR * kc);
@@ -183,7 +192,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       if (low) {
         const auto lie = b.place(jc + j, l);
         if constexpr (sizeof(*at) == sizeof(float) && requires { RightBeside{lie}; }) {
-          if (kc < 2 * ROWS_AHEAD) low_rows<LOW>(static_cast<int>(count), left, RightBeside{lie}, kc, at, stride, l == 0, Lines{});
+          if (kc < 2 * ROWS_AHEAD || (beside && follows.rows == 0)) low_rows<LOW>(static_cast<int>(count), left, RightBeside{lie}, kc, at, stride, l == 0, Lines{});
           else low_rows<LOW>(static_cast<int>(count), left, lie, kc, at, stride, l == 0, follows);
         } else {
           low_rows<LOW>(static_cast<int>(count), left, lie, kc, at, stride, l == 0, follows);
@@ -192,10 +201,11 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         continue;
       }
       const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const auto later = later_of(next, !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
+      const auto later = later_of(next, Out::STREAMS ? at : !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
       if constexpr (CAN_BE_LOWER)
         if (together) {
-          if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
+          if (few) multiply_two_panels(left, count, RightBeside{b.place(jc + j, l)}, kc, at, stride, l == 0, later);
+          else if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
           else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later);
           j += NR;
           continue;
@@ -209,7 +219,8 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
       if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
-    if (reused) out.finish(c, {i, i + count}, jc, cols, nc);
+    if constexpr (Out::STREAMS) out.stream(own, i, count, jc, {made, cols.end}, made == cols.begin, true);
+    else if (reused) out.finish(c, {i, i + count}, jc, cols, nc);
   }
 }
 

@@ -15,13 +15,13 @@ constexpr int MR = 8, NV = 3;
 constexpr int MR = 4, NV = 2;
 #endif
 constexpr int NR = NV * W;
-constexpr int LOW = W < 16 ? 2 : 4;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
+constexpr int LOW = W < 16 ? 2 : 6;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
 constexpr int64_t KC = 384;
 constexpr int64_t MC = 168;  // rows of A at a time: with KC terms each they stay in the second-level cache
 constexpr int64_t NC = 4096 / NR * NR;
 constexpr int64_t LYING_FLOATS = 56000;  // of A at a time where it is read as it lies
 
-inline int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+constexpr int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 // The largest part where `n` is cut into equal parts of about `most`, of at most one and a half times that.
 inline int64_t even_part(int64_t n, int64_t most) {
   const int64_t parts = (n + most / 2) / most;
@@ -163,7 +163,7 @@ struct PanelOf {
 
 using Right = PanelOf<Floats>;
 
-// .. the same for low tiles of few terms: what is fetched are the rows of the next two panels.
+// .. the same for few rows that meet a panel of few terms: what is fetched are the rows of the next two panels ..
 struct RightBeside : Right {
   const float* row_ahead() const { return data + 2 * NR; }
 };
