@@ -38,6 +38,9 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
   if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, 256, 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
+    // matmul_narrow is faster for two vectors of a short k.
+    constexpr int short_k = 160;
+    if (few == 2 && k < short_k) return {0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
   }
   if (!tensor_cores) return few > 16 ? StreamBounds{0} : StreamBounds{k < 513 ? 40e6 : 4e6, 129};
