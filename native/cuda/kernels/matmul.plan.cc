@@ -87,7 +87,7 @@ void launch_several(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const SeveralPlan plan = several_plan(s);
   const unsigned shared = several_shared_bytes(plan);
-  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + (several_rows(s) ? "_rows_" : "_") + layout_of(s), shared);
   p.launch(f, {plan.blocks}, several_threads, shared, product.a, product.b, product.c, f32_product(s, plan.rows, plan.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)));
 }
 

@@ -38,7 +38,6 @@ __device__ __forceinline__ void multiply(const Operands& operands, const F32Prod
   extern "C" __global__ void __launch_bounds__(WM * WN * SLICES * 32, BLOCKS) matmul_f32_even_##BM##_##BN##_##LAYOUT(const float* a, const float* b, float* c, const F32Product p, int wide_a, int wide_b, float* pieces, const F32Even even) { \
     multiply<F32Tile<WM, WN, TY, 16, SLICES, STAGES, false, false>>(CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0}, p, c, pieces, even);                                                                       \
   }
-MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
 MATMUL_LAYOUTS(2, 1, 4, 4, 6, 1, 128, 64)
 MATMUL_LAYOUTS(1, 2, 4, 4, 6, 1, 64, 128)
 

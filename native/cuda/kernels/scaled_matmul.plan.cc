@@ -63,7 +63,7 @@ void plan(Planner& p) {
     return;
   }
   if (s.m > int64_t{1} << 30 || s.n > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for scaled_matmul take m and n of up to 2^30.");
-  if (const ScaledFewPlan few = scaled_few_plan(p.device.sm_count, s.m, s.n, s.k); few.vectors > 0) return launch_scaled_few(p, s.k, few);
+  if (const ScaledFewPlan few = scaled_few_plan(p.device.sm_count, s.m, s.n, s.k, p.spec.dtype == Dtype::f8e4m3); few.vectors > 0) return launch_scaled_few(p, s.k, few);
   if (p.device.major == 9 && p.device.minor == 0 && scaled_wgmma_pays(s.m, s.n, s.k)) launch_scaled_wgmma(p, s);
   else launch_scaled_mma(p, s);
 }

@@ -124,11 +124,19 @@ struct F32Tile {
           }
         }
       };
-      // Of 8 x 8 results, only what there is of k.
+      if constexpr (EACH == 16 || (!A_ROWS && !B_ROWS)) {
 #pragma unroll
-      for (int q = 0; q < PARTS; q++) {
-        ring.fill(step + STAGES - 1, q);
-        if (EACH == 16 || q * 4 < p.k - (first + step) * BK) multiply(slice * PARTS + q);
+        for (int q = 0; q < PARTS; q++) {
+          ring.fill(step + STAGES - 1, q);
+          if (EACH == 16 || q * 4 < p.k - (first + step) * BK) multiply(slice * PARTS + q);
+        }
+      } else {
+        // Swizzled rows of k take registers for their places: not all chunks are written out. Only what there is of k.
+#pragma unroll
+        for (int q = 0; q < PARTS; q++) ring.fill(step + STAGES - 1, q);
+        const int chunks = min(8, (p.k - (first + step) * BK + 3) / 4);
+#pragma unroll 2
+        for (int chunk = 0; chunk < chunks; chunk++) multiply(chunk);
       }
       ring.filled();
     }

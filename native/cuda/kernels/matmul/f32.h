@@ -65,7 +65,7 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
     double copied = 0, copied_end = 0;        // factor and end where threads copy operands, 0: no such kernel
     bool even = false;                        // blocks may share tiles evenly
   };
-  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.06, 44'800, true}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159, 35'300, true},
+  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.06, 44'800}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159, 35'300, true},
                             {64, 128, 1, 1.074, 1.074, 20'400, 1.159, 34'500, true}, {256, 32, 1, 1.099, 1.099, 32'600, 1.206, 58'800}, {32, 256, 1, 1.092, 1.092, 19'200, 1.199, 34'700}};
   constexpr int64_t most_shared = 1 << 24;  // results of which there may be several shares, in f32
   constexpr int least_side = 17, small_side = 64, least_length = 128;  // results of both sides that are short take the smaller tiles of matmul_simt
@@ -95,13 +95,13 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
     }
   };
   // Copies by threads beside the multiply-adds that use them: of words, of 16 bytes, or turned.
-  constexpr double turned_on_16 = 0.0272, turned_off_16 = 0.0348, words = 0.034, copied_start = -4'700, copied_margin = 1.0, even_factor = 1.021, even_launch = 19'760, even_piece = 0.01274;
+  constexpr double turned_on_16 = 0.0272, turned_off_16 = 0.0348, words = 0.034, copied_start = -4'700, even_factor = 1.03, even_launch = 19'760, even_piece = 0.01274;
   const auto copies = [&](bool k_contiguous, bool aligned, int other) { return (k_contiguous ? (aligned ? turned_on_16 : turned_off_16) : aligned ? 0 : words) * 128 / other; };
   const auto consider_copied = [&](const Tile& t) {
     const double stage = static_cast<double>(t.rows) * t.columns * t.copied * (1 + copies(!s.trans_a, !must_a, t.columns) + copies(s.trans_b, !must_b, t.rows));
     const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count, count, steps, 4);
     const auto take = [&](double cost, int64_t splits, bool even, int64_t shared) {
-      if (const double all = cost * copied_margin + copied_start; all < least) least = all, best = {t.rows, t.columns, splits, false, false, true, even, shared, least};
+      if (const double all = cost + copied_start; all < least) least = all, best = {t.rows, t.columns, splits, false, false, true, even, shared, least};
     };
     for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
       const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted)));

@@ -73,13 +73,46 @@ struct LineCopies {
   }
 };
 
-template <bool K_CONTIGUOUS, int TILE, int THREADS, int PARTS>
+// An operand with k contiguous as it lies: rows of a stage's k, whose 16-byte chunks are swizzled.
+template <int TILE, int THREADS, int PARTS>
+struct RowCopies {
+  static constexpr int EACH = TILE * BK / THREADS, STRIDE = THREADS / 32;  // words of a thread; rows between them
+  const float* x;
+  int rows, k, row0, k0, end_k;
+  bool wide;
+  __device__ __forceinline__ RowCopies(const float* operand, int rows_of_x, int all_k, int first_row, int first_k, int last_k, bool whole) : x(operand), rows(rows_of_x), k(all_k), row0(first_row), k0(first_k), end_k(last_k), wide(whole) {}
+  // Places are computed anew, which takes fewer registers. Where eight rows are not a whole number of strides, a row's chunks are swizzled in another way.
+  template <int WORDS, int COUNT, int DOWN>
+  __device__ __forceinline__ void copy_words(uint32_t stage, int step, int part) const {
+    const int column = threadIdx.x % (BK / WORDS) * WORDS, down = threadIdx.x / (BK / WORDS), left = rows - row0 - down;
+    const bool inside = end_k - k0 - column > step * BK;
+    const float* next = x + static_cast<long long>(row0 + down) * k + k0 + column + step * BK;
+    const uint32_t to = (down * BK + ((column / 4 ^ (down & 7)) << 2 | (column & 3))) * 4;
+#pragma unroll
+    for (int e = 0; e < COUNT; e++, next += static_cast<long long>(DOWN) * k) {
+      if (e * PARTS / COUNT != part) continue;
+      const uint32_t at = stage + (to ^ (e * DOWN & 7) << 4) + e * DOWN * BK * 4;
+      if constexpr (WORDS == 4) copy_async_16(at, next, inside && e * DOWN < left ? 16 : 0);
+      else copy_async_4(at, next, inside && e * DOWN < left ? 4 : 0);
+    }
+  }
+  __device__ __forceinline__ void copy(uint32_t stage, int step, int part) const {
+    if (wide) copy_words<4, EACH / 4, STRIDE * 4>(stage, step, part);
+    else copy_words<1, EACH, STRIDE>(stage, step, part);
+  }
+};
+
+template <bool K_CONTIGUOUS, bool ROWS, int TILE, int THREADS, int PARTS>
 struct CopiesOf {
   using type = LineCopies<TILE, THREADS, PARTS>;
 };
 template <int TILE, int THREADS, int PARTS>
-struct CopiesOf<true, TILE, THREADS, PARTS> {
+struct CopiesOf<true, false, TILE, THREADS, PARTS> {
   using type = TurnedCopies<TILE, THREADS, PARTS>;
+};
+template <int TILE, int THREADS, int PARTS>
+struct CopiesOf<true, true, TILE, THREADS, PARTS> {
+  using type = RowCopies<TILE, THREADS, PARTS>;
 };
 
 // Beyond the last stage of a share zeros are copied.
@@ -109,9 +142,9 @@ struct CopiedOperands {
   static constexpr int GAP = COPIES_GAP;
   template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
   __device__ __forceinline__ auto ring(float* shared, const F32Product& p, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
-    using A = typename CopiesOf<A_K, BM, THREADS, PARTS>::type;
-    using B = typename CopiesOf<B_K, BN, THREADS, PARTS>::type;
-    static_assert(!A_ROWS && !B_ROWS);
+    using A = typename CopiesOf<A_K, A_ROWS, BM, THREADS, PARTS>::type;
+    using B = typename CopiesOf<B_K, B_ROWS, BN, THREADS, PARTS>::type;
+    static_assert((A_K || !A_ROWS) && (B_K || !B_ROWS));
     const int end_k = min(p.k, k0 + steps * BK);
     return CopyRing<STAGES, (BM + BN + 2 * GAP) * BK, (BM + GAP) * BK, A, B>{A(a + static_cast<long long>(batch_a) * p.m * p.k, p.m, p.k, m0, k0, end_k, wide_a), B(b + static_cast<long long>(batch) * p.k * p.n, p.n, p.k, n0, k0, end_k, wide_b),
                                                                         shared_address(shared)};

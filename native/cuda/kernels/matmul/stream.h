@@ -38,9 +38,6 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
   if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, 256, 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
-    // matmul_narrow is faster for two vectors of a short k.
-    constexpr int short_k = 160;
-    if (few == 2 && k < short_k) return {0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
   }
   if (!tensor_cores) return few > 16 ? StreamBounds{0} : StreamBounds{k < 513 ? 40e6 : 4e6, 129};
@@ -52,6 +49,9 @@ inline bool stream_suits(const ProductShape& s, int64_t element_bytes, bool tens
   constexpr int most = 32, longest_k = 1 << 24, most_batches = 65'535;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   if (few < 1 || few > most || s.k > longest_k || s.batch > most_batches) return false;
+  // matmul_narrow is faster for two vectors of a short k and many short matrices.
+  constexpr int short_k = 160, short_length = 8192;
+  if (element_bytes == 2 && !k_contiguous && !aligned && few == 2 && s.k < short_k && length <= short_length) return false;
   const StreamBounds b = stream_bounds(few, element_bytes, tensor_cores, k_contiguous, aligned, s.k);
   return b.bytes > 0 && s.k >= b.k && length >= b.length && static_cast<double>(s.batch * length * s.k * element_bytes) >= b.bytes;
 }

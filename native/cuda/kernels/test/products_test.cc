@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/matmul/scaled_few.h"
 #include "kernels/matmul/deep.h"
 #include "kernels/matmul/each.h"
 #include "kernels/matmul/f32.h"
@@ -223,22 +222,6 @@ bool short_k() {
 
 }  // namespace
 
-// Products of bytes with a few rows: blocks and their parts of k cover the product once.
-bool scaled_few() {
-  bool right = true;
-  for (const int64_t few : {1, 8, 9, 32})
-    for (const int64_t length : {500, 3008, 65'536, 1'048'577})
-      for (const int64_t k : {16, 144, 4096, 65'536})
-        for (const bool turned : {false, true}) {
-          const ScaledFewPlan p = turned ? scaled_few_plan(132, length, few, k) : scaled_few_plan(132, few, length, k);
-          if (p.vectors == 0) continue;
-          const int64_t tiles = scaled_few_warps / p.parts;
-          right = right && p.rows_few == !turned && p.few == few && p.length == length && p.vectors >= few && scaled_few_warps % p.parts == 0 && p.share % scaled_few_step == 0 && int64_t{p.share} * p.parts >= k;
-          right = right && p.blocks * tiles * scaled_few_rows >= length && (p.blocks - 1) * tiles * scaled_few_rows < length;
-        }
-  return right;
-}
-
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
 void products() {
   bool shares = true, clusters = true, skinny = true, filled = true, f32 = true;
@@ -266,9 +249,6 @@ void products() {
             const bool known = is(256, 128) || is(128, 128) || is(128, 64) || is(64, 128) || is(256, 32) || is(32, 256);
             // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
             f32 = f32 && (tiles.rows == 0 || (known && f32_shared_bytes(tiles) * (is(128, 128) ? 2 : 1) <= 227 << 10 && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (tiles.copied ? !tiles.turns_a && !tiles.turns_b && !is(128, 128) : (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b))));
-            // Tiles that blocks share evenly are more or fewer than one for each, and every block has stages of them.
-            const int64_t all = batch * up(m, std::max(tiles.rows, 1)) * up(n, std::max(tiles.columns, 1));
-            f32 = f32 && (!tiles.even || (tiles.copied && tiles.splits == 1 && tiles.shared <= all && (all - tiles.shared) % 132 == 0 && tiles.shared % 132 != 0 && tiles.shared * steps >= 132));
             for (const int64_t bytes : {2, 4}) {
               if (!is_skinny(s, bytes == 4)) continue;
               const SkinnyPlan plan = skinny_plan(132, bytes, s);
@@ -284,12 +264,6 @@ void products() {
   expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned or copied by threads");
   expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).columns == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 31, 8193, 4096, false, false}).rows == 32,
          "large f32 products have k turned away, middle and narrow ones narrow tiles, tiny ones the tiles of matmul_simt or matmul_f32_small");
-  expect(f32_plan(132, {1, 1536, 1536, 1536, false, false}).even && f32_plan(132, {1, 1025, 181, 12'037, false, false}).even && !f32_plan(132, {1, 9697, 513, 7685, false, true}).even && !f32_plan(132, {1, 4096, 4096, 4096, false, false}).even,
-         "tiles that do not fill the GPU are shared evenly where operands fit L2");
-  expect(f32_plan(132, {1, 8329, 256, 8193, true, true}).copied && !f32_plan(132, {1, 4096, 4096, 4096, false, true}).copied, "threads copy operands off 16 bytes where a copy before would take longer");
-  expect(scaled_few(), "tiles of a long matrix and a few rows of bytes cover it once, and parts cover k");
-  const auto by_few = [](int64_t m, int64_t n, int64_t k) { return scaled_few_plan(132, m, n, k).vectors; };
-  expect(by_few(5, 1 << 20, 128) == 8 && by_few(65'536, 16, 256) == 16 && by_few(24, 65'536, 256) == 32 && by_few(33, 65'536, 256) == 0 && by_few(5, 1 << 20, 120) == 0 && by_few(4, 1024, 512) == 0, "a long matrix of bytes and a few rows on 16 bytes stream it");
   expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
