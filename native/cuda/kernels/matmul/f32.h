@@ -1,6 +1,7 @@
 // Which tiles an f32 product takes on Hopper, into how many shares k is split, and which operands are turned first (matmul_f32.cu). Pure; see
 // plan_test.cc for what holds over the range.
 #pragma once
+#include "f32_task.h"
 #include "shape.h"
 #include "sizes.h"
 #include "slab.h"
@@ -21,7 +22,7 @@ struct F32Plan {
 // the best choice of each; NOTES.md).
 constexpr double f32_copy_launch = 19'500, f32_copy = 0.0119, f32_turn = 0.0197, f32_join_launch = 9'160, f32_add = 0.0105;  // of a launch, of an element copied or turned, of an element of a share
 constexpr double f32_byte = 1.575e-3;  // of a byte of operands and results
-constexpr int f32_step = 32, f32_gap = 4;  // of k in a stage; words between its lines where threads copy operands
+constexpr int f32_step = 32;  // of k in a stage
 inline double f32_joins(const ProductShape& s, int64_t splits) { return splits > 1 ? f32_join_launch + f32_add * static_cast<double>(splits * s.batch) * s.m * s.n : 0; }
 
 // matmul_simt with the largest of its tiles that gives every multiprocessor one (matmul.plan.cc).

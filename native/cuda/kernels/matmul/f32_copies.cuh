@@ -1,11 +1,11 @@
-// Operands of f32 tiles that threads copy themselves, in any place and layout. Every stage lies in lines of the tile's elements, so that an operand with k contiguous is turned on its way. A stage is
+// Operands of f32 tiles that threads copy themselves, in any place and layout. A stage lies in lines of the tile's elements, so that an operand with k contiguous is turned on its way, or where A_ROWS or B_ROWS ask for it in rows of k. A stage is
 // copied in parts while the stage before is multiplied: all at once, copies would hold the loads of the multiply-adds up.
 #pragma once
 #include "f32.cuh"
 
 #ifdef OPSCOPE_WGMMA
 
-constexpr int COPIES_GAP = 4;  // words between lines (f32_gap), so that words of eight of k and four rows meet all banks
+constexpr int COPIES_GAP = opscope::cuda::f32_gap;
 
 // An operand with k contiguous: a warp copies words of eight of k of four rows at a time.
 template <int TILE, int THREADS, int PARTS>

@@ -3,6 +3,9 @@
 
 namespace opscope::cuda {
 
+// Words between lines of a stage where threads copy operands, so that words of eight of k and four rows meet all banks.
+constexpr int f32_gap = 4;
+
 // The left operand repeats after `batches_a` products.
 struct F32Product {
   int m, n, k, tiles_m, tiles_n, batches_a;
