@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "matmul/choice.h"
+#include "matmul/f32_task.h"
 #include "matmul/launch.h"
 #include "matmul/linear_launch.h"
 #include "matmul/operands.h"
@@ -38,26 +39,47 @@ void launch_long(Planner& p, const Product& product, const LongPlan& plan) {
   p.launch(f, {plan.blocks}, long_threads, shared, plan.long_m ? product.a : product.b, plan.long_m ? product.b : product.a, product.c, plan.task);
 }
 
+F32Product f32_product(const ProductShape& s, int rows, int columns) {
+  return {s.m, s.n, s.k, static_cast<int>(up(s.m, rows)), static_cast<int>(up(s.n, columns)), static_cast<int>(s.batch_a)};
+}
+
+// A product in f32 whose operands threads copy.
+void launch_f32_copied(Planner& p, const Product& product, const F32Plan& plan) {
+  const ProductShape& s = product.s;
+  const F32Product task = f32_product(s, plan.rows, plan.columns);
+  const int64_t tiles = s.batch * task.tiles_m * task.tiles_n;
+  const unsigned shared = f32_shared_bytes(plan);
+  const int wide_a = rows_aligned_a(s, 4), wide_b = rows_aligned_b(s, 4);
+  const std::string module = plan.even ? "matmul_f32_even" : "matmul_f32_copied";
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
+  if (!plan.even) {
+    const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
+    p.launch(f, {tiles * plan.splits}, f32_threads(plan), shared, product.a, product.b, product.c, task, shares, static_cast<int>(plan.splits), wide_a, wide_b);
+    return launch_join(p, shares, product.c, product.results(), plan.splits);
+  }
+  const int64_t size = int64_t{plan.rows} * plan.columns;
+  const F32Even even = {p.device.sm_count, static_cast<int>(plan.shared)};
+  const CUdeviceptr pieces = p.workspace(2 * even.blocks * size * 4);
+  p.launch(f, {even.blocks + tiles - even.shared}, f32_threads(plan), shared, product.a, product.b, product.c, task, wide_a, wide_b, pieces, even);
+  p.launch(p.kernel_in(module, "matmul_f32_even_join"), {even.shared * (size / join_tile_elements)}, 256, 0, pieces, product.c, task, even, plan.rows, plan.columns).early(p.device);
+}
+
 // A product in f32 by matmul_f32.
 void launch_f32(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const F32Plan plan = f32_plan(p.device.sm_count, s);
+  if (plan.copied) return launch_f32_copied(p, product, plan);
   Operand a = left(product), b = right(product);
   if (plan.turns_a) turn(p, a);
   if (plan.turns_b) turn(p, b);
-  if (!plan.words) space(p, a, b);
+  space(p, a, b);
   const bool a_rows = !s.trans_a && !plan.turns_a, b_rows = s.trans_b && !plan.turns_b;  // of k
   const unsigned rows = static_cast<unsigned>(plan.rows), columns = static_cast<unsigned>(plan.columns), shared = f32_shared_bytes(plan);
   const auto map = [](const Operand& x, bool rows_of_k, unsigned tile) { return tensor_map(x.address, Dtype::f32, {x.batch, x.rows, x.cols, x.pitch}, rows_of_k ? tile : 32, rows_of_k ? 0 : tile); };
-  const auto tiles_m = static_cast<int>(ceil_div(s.m, plan.rows)), tiles_n = static_cast<int>(ceil_div(s.n, plan.columns));
+  const F32Product task = f32_product(s, plan.rows, plan.columns);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
-  const std::string module = plan.words ? "matmul_f32_words" : "matmul_f32";
-  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
-  const auto launch = [&](const auto& left, const auto& right, const auto&... wide) {
-    p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, f32_threads(plan), shared, left, right, product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a), wide...);
-  };
-  if (plan.words) launch(a.address, b.address, static_cast<int>(plan.turns_a || rows_aligned_a(s, 4)), static_cast<int>(plan.turns_b || rows_aligned_b(s, 4)));
-  else launch(map(a, a_rows, rows), map(b, b_rows, columns));
+  const CUfunction f = p.kernel_in("matmul_f32", "matmul_f32_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
+  p.launch(f, {s.batch * task.tiles_m * task.tiles_n * plan.splits}, f32_threads(plan), shared, map(a, a_rows, rows), map(b, b_rows, columns), product.c, task, shares, static_cast<int>(plan.splits));
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
@@ -65,9 +87,8 @@ void launch_several(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const SeveralPlan plan = several_plan(s);
   const unsigned shared = several_shared_bytes(plan);
-  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
-  p.launch(f, {plan.blocks}, several_threads, shared, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, plan.rows)), static_cast<int>(ceil_div(s.n, plan.columns)),
-           static_cast<int>(s.batch_a), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)));
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + (several_rows(s) ? "_rows_" : "_") + layout_of(s), shared);
+  p.launch(f, {plan.blocks}, several_threads, shared, product.a, product.b, product.c, f32_product(s, plan.rows, plan.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)));
 }
 
 void launch_slab(Planner& p, const Product& product) {

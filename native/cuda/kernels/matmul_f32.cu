@@ -4,10 +4,10 @@
 // How to build and run: scripts/gpu/kernels.sh.
 #include "matmul/f32.cuh"
 
-#define MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, LAYOUT, A_ROWS, B_ROWS)                                                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(WM * WN * SLICES * 32, BLOCKS) matmul_f32_##BM##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float* c, int m, int n, \
-                                                                                                          int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {                     \
-    matmul<WM, WN, TY, 16, SLICES, STAGES, A_ROWS, B_ROWS>(BulkOperands{a, b}, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                                      \
+#define MATMUL(WM, WN, TY, SLICES, STAGES, BLOCKS, BM, BN, LAYOUT, A_K, B_K)                                                                                                                                         \
+  extern "C" __global__ void __launch_bounds__(WM * WN * SLICES * 32, BLOCKS) matmul_f32_##BM##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float* c, const F32Product p, \
+                                                                                                          float* shares, int splits) {                                                                                \
+    F32Tile<WM, WN, TY, 16, SLICES, STAGES, A_K, B_K>::product(BulkOperands{a, b}, p, c, shares, splits);                                                                                                              \
   }
 MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
 MATMUL_LAYOUTS(2, 2, 4, 1, 3, 2, 128, 128)

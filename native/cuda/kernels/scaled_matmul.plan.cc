@@ -1,10 +1,12 @@
 // dims: [m, n, k]; a [m, k], b [n, k], scaleA [m], scaleB [n]; out in bf16.
+//   scaled_matmul_few    a long matrix and up to 32 rows of the other, whose rows start on 16 bytes
 //   scaled_matmul_wgmma  on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is large enough to pay for it
 //   scaled_matmul        other products on tensor cores by mma.sync, and fp8 without them before sm_89
 #include <algorithm>
 
 #include "matmul/launch.h"
 #include "matmul/operands.h"
+#include "matmul/scaled_few.h"
 #include "matmul/wgmma_launch.h"
 #include "tensor_map.h"
 
@@ -34,6 +36,13 @@ void launch_scaled_wgmma(Planner& p, const ScaledShape& s) {
   join_wgmma(p, plan, task, shares, p.output(), "bf16", false);
 }
 
+void launch_scaled_few(Planner& p, int64_t k, const ScaledFewPlan& plan) {
+  const std::string kernel = "scaled_matmul_few_" + p.dtype() + "_" + std::to_string(plan.vectors) + (plan.rows_few ? "_rows" : "_columns");
+  const size_t matrix = plan.rows_few ? 1 : 0, few = 1 - matrix;
+  p.launch(p.kernel_in("scaled_matmul_few", kernel), {plan.blocks}, scaled_few_warps * 32, 0, p.input(matrix), p.input(few), p.input(2 + matrix), p.input(2 + few), p.output(), static_cast<int>(plan.length),
+           static_cast<int>(plan.few), static_cast<int>(k), plan.parts, plan.share);
+}
+
 void launch_scaled_mma(Planner& p, const ScaledShape& s) {
   const auto tiles = [&](int64_t side) { return ceil_div(s.m, side) * ceil_div(s.n, side); };
   const bool large = tiles(128) * 10 >= p.device.sm_count * 9;
@@ -54,6 +63,7 @@ void plan(Planner& p) {
     return;
   }
   if (s.m > int64_t{1} << 30 || s.n > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for scaled_matmul take m and n of up to 2^30.");
+  if (const ScaledFewPlan few = scaled_few_plan(p.device.sm_count, s.m, s.n, s.k, p.spec.dtype == Dtype::f8e4m3); few.vectors > 0) return launch_scaled_few(p, s.k, few);
   if (p.device.major == 9 && p.device.minor == 0 && scaled_wgmma_pays(s.m, s.n, s.k)) launch_scaled_wgmma(p, s);
   else launch_scaled_mma(p, s);
 }

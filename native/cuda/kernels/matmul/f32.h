@@ -1,6 +1,7 @@
 // Which tiles an f32 product takes on Hopper, into how many shares k is split, and which operands are turned first (matmul_f32.cu). Pure; see
 // plan_test.cc for what holds over the range.
 #pragma once
+#include "f32_task.h"
 #include "shape.h"
 #include "sizes.h"
 #include "slab.h"
@@ -11,15 +12,17 @@ struct F32Plan {
   int rows = 0, columns = 0;  // of a tile, as kernels are built; none where matmul_simt or matmul_f32_small is faster
   int64_t splits = 1;
   bool turns_a = false, turns_b = false;  // so that k is not contiguous: those kernels are faster, and rows start on 16 bytes
-  bool words = false;                     // operands as they lie, a word at a time (matmul_f32_words.cu)
+  bool copied = false;                    // by threads, from any place and turned on their way (matmul_f32_copied.cu)
+  bool even = false;                      // so, and blocks take equal runs of the stages of the first `shared` tiles (matmul_f32_even.cu)
+  int64_t shared = 0;
   double cost = 0;                        // of the fastest, of these tiles or of those kernels
 };
 
 // Costs in steps of 32 multiply-adds of a multiprocessor, 6300 in a microsecond, fitted to 1326 times of 137 shapes on an H200 (7 % root mean square error; 1 % above
 // the best choice of each; NOTES.md).
 constexpr double f32_copy_launch = 19'500, f32_copy = 0.0119, f32_turn = 0.0197, f32_join_launch = 9'160, f32_add = 0.0105;  // of a launch, of an element copied or turned, of an element of a share
-constexpr double f32_byte = 1.575e-3, f32_words_end = 1'340;  // of a byte of operands and results; more for a round of blocks that copy words
-constexpr int f32_step = 32;
+constexpr double f32_byte = 1.575e-3;  // of a byte of operands and results
+constexpr int f32_step = 32;  // of k in a stage
 inline double f32_joins(const ProductShape& s, int64_t splits) { return splits > 1 ? f32_join_launch + f32_add * static_cast<double>(splits * s.batch) * s.m * s.n : 0; }
 
 // matmul_simt with the largest of its tiles that gives every multiprocessor one (matmul.plan.cc).
@@ -59,10 +62,12 @@ inline bool is_f32_small(int sm_count, bool clusters, const ProductShape& s) {
 inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   struct Tile {
     int rows, columns, blocks;                // of a multiprocessor
-    double factor, alone, end, words = 0;  // where blocks have a multiprocessor to themselves; of a round of blocks; where words are copied, 0: no such kernel
+    double factor, alone, end;                // where blocks have a multiprocessor to themselves; of a round of blocks
+    double copied = 0, copied_end = 0;        // factor and end where threads copy operands, 0: no such kernel
+    bool even = false;                        // blocks may share tiles evenly
   };
-  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.084}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159},
-                            {64, 128, 1, 1.074, 1.074, 20'400, 1.151}, {256, 32, 1, 1.099, 1.099, 32'600, 1.331}, {32, 256, 1, 1.092, 1.092, 19'200, 1.304}};
+  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.06, 44'800}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159, 35'300, true},
+                            {64, 128, 1, 1.074, 1.074, 20'400, 1.159, 34'500, true}, {256, 32, 1, 1.099, 1.099, 32'600, 1.206, 58'800}, {32, 256, 1, 1.092, 1.092, 19'200, 1.199, 34'700}};
   constexpr int64_t most_shared = 1 << 24;  // results of which there may be several shares, in f32
   constexpr int least_side = 17, small_side = 64, least_length = 128;  // results of both sides that are short take the smaller tiles of matmul_simt
   const int64_t steps = up(s.k, f32_step);
@@ -76,32 +81,50 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   const bool must_a = (s.trans_a ? s.m : s.k) % 4 != 0, must_b = (s.trans_b ? s.k : s.n) % 4 != 0;
   // What an operand takes before: rows of k that must be copied are turned at once, others lie right already.
   const auto copied = [](bool turns, bool must, double elements) { return turns ? f32_copy_launch + f32_turn * elements : must ? f32_copy_launch + f32_copy * elements : 0; };
-  const auto consider = [&](const Tile& t, bool turns_a, bool turns_b, bool words) {
+  const auto consider = [&](const Tile& t, bool turns_a, bool turns_b) {
     const bool rows_a = !s.trans_a && !turns_a, rows_b = s.trans_b && !turns_b;
-    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = copied(turns_a, must_a && !words, left) + copied(turns_b, must_b && !words, right);
+    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = copied(turns_a, must_a, left) + copied(turns_b, must_b, right);
     const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count * t.blocks, count, steps, 4);
     for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
       // None of them empty, and four steps in each.
       const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted))), blocks = count * splits, rounds = up(blocks, sm_count * t.blocks);
       if (splits > 1 && s.batch * s.m * s.n > most_shared) continue;
       const bool alone = blocks <= sm_count;
-      const double factor = (alone ? t.alone : t.factor * static_cast<double>(rounds * t.blocks)) * layout * (words ? t.words : 1), end = t.end + (words ? f32_words_end : 0);
-      const double cost = std::max(static_cast<double>(up(steps, splits) * t.rows * t.columns) * factor + end * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
-      if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, words, cost};
+      const double factor = (alone ? t.alone : t.factor * static_cast<double>(rounds * t.blocks)) * layout;
+      const double cost = std::max(static_cast<double>(up(steps, splits) * t.rows * t.columns) * factor + t.end * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
+      if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, false, false, 0, cost};
     }
   };
-  // An operand off 16 bytes as it lies, and the other one as it lies or turned, to rows on 16 bytes.
-  const auto words_of = [&](const Tile& t, bool turns_a, bool turns_b) {
-    const bool turnable = (!turns_a || (!s.trans_a && s.m % 4 == 0)) && (!turns_b || (s.trans_b && s.n % 4 == 0));
-    return t.words > 0 && turnable && ((must_a && !turns_a) || (must_b && !turns_b));
+  // Copies by threads beside the multiply-adds that use them: of words, of 16 bytes, or turned.
+  constexpr double turned_on_16 = 0.0272, turned_off_16 = 0.0348, words = 0.034, copied_start = -4'700, even_factor = 1.03, even_launch = 19'760, even_piece = 0.01274;
+  const auto copies = [&](bool k_contiguous, bool aligned, int other) { return (k_contiguous ? (aligned ? turned_on_16 : turned_off_16) : aligned ? 0 : words) * 128 / other; };
+  const auto consider_copied = [&](const Tile& t) {
+    const double stage = static_cast<double>(t.rows) * t.columns * t.copied * (1 + copies(!s.trans_a, !must_a, t.columns) + copies(s.trans_b, !must_b, t.rows));
+    const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count, count, steps, 4);
+    const auto take = [&](double cost, int64_t splits, bool even, int64_t shared) {
+      if (const double all = cost + copied_start; all < least) least = all, best = {t.rows, t.columns, splits, false, false, true, even, shared, least};
+    };
+    for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
+      const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted)));
+      if (splits == 1 || s.batch * s.m * s.n <= most_shared) take(std::max((static_cast<double>(up(steps, splits)) * stage + t.copied_end) * static_cast<double>(up(count * splits, sm_count)), moved) + f32_joins(s, splits), splits, false, 0);
+    }
+    // Tiles of whole rounds have a block each, but for one round or two that all blocks share, four stages and more for each. Blocks at different places of k share no reads of memory: operands are to fit L2.
+    constexpr int64_t least_stages = 4;
+    constexpr double most_even = 1.6e7;  // elements
+    for (int64_t rounds = t.even && left + right <= most_even ? std::max<int64_t>(count / sm_count - 1, 0) : count; rounds <= count / sm_count; rounds++) {
+      const int64_t shared = count - rounds * sm_count;
+      if (shared % sm_count == 0 || shared * steps < least_stages * sm_count) continue;
+      const double ends = static_cast<double>(rounds + std::min<int64_t>(up(shared, sm_count) + 1, 2)) * t.copied_end, pieces = 2.0 * sm_count * t.rows * t.columns;
+      take(static_cast<double>(rounds * steps + up(shared * steps, sm_count)) * stage * even_factor + ends + even_launch + even_piece * pieces, 1, true, shared);
+    }
   };
   for (const Tile& t : tiles) {
+    if (t.copied > 0) consider_copied(t);
     for (const bool turns_a : {false, true})
       for (const bool turns_b : {false, true}) {
-        if (words_of(t, turns_a, turns_b)) consider(t, turns_a, turns_b, true);
         if (turns_a ? s.trans_a : must_a && !s.trans_a) continue;
         if (turns_b ? !s.trans_b : must_b && s.trans_b) continue;
-        consider(t, turns_a, turns_b, false);
+        consider(t, turns_a, turns_b);
       }
   }
   return best;
@@ -130,7 +153,7 @@ inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductS
 
 // Stages of shared memory, and threads of a block, as kernels are built.
 inline unsigned f32_stages(const F32Plan& p) { return p.rows * p.columns == 256 * 128 ? 4 : p.rows * p.columns == 128 * 128 ? 3 : p.rows == 256 || p.columns == 256 ? 5 : 6; }
-inline unsigned f32_shared_bytes(const F32Plan& p) { return f32_stages(p) * static_cast<unsigned>(p.rows + p.columns) * f32_step * 4; }
+inline unsigned f32_shared_bytes(const F32Plan& p) { return f32_stages(p) * static_cast<unsigned>(p.rows + p.columns + (p.copied ? 2 * f32_gap : 0)) * f32_step * 4; }
 inline unsigned f32_threads(const F32Plan& p) { return p.rows * p.columns == 128 * 128 ? 128 : 256; }
 
 }  // namespace opscope::cuda

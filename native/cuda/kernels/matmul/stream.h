@@ -49,6 +49,9 @@ inline bool stream_suits(const ProductShape& s, int64_t element_bytes, bool tens
   constexpr int most = 32, longest_k = 1 << 24, most_batches = 65'535;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   if (few < 1 || few > most || s.k > longest_k || s.batch > most_batches) return false;
+  // matmul_narrow is faster for two vectors of a short k and many short matrices.
+  constexpr int short_k = 160, short_length = 8192;
+  if (element_bytes == 2 && !k_contiguous && !aligned && few == 2 && s.k < short_k && length <= short_length) return false;
   const StreamBounds b = stream_bounds(few, element_bytes, tensor_cores, k_contiguous, aligned, s.k);
   return b.bytes > 0 && s.k >= b.k && length >= b.length && static_cast<double>(s.batch * length * s.k * element_bytes) >= b.bytes;
 }

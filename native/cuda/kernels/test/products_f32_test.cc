@@ -1,4 +1,7 @@
-// f32 products whose blocks hold a short k in shared memory, or of which a multiprocessor has several, and tf32 products of a long k off 16 bytes: part of opscope_cuda_plan_test.
+// f32 products whose blocks hold a short k in shared memory, of which a multiprocessor has several, or that share tiles evenly, tf32 products of a long k off 16 bytes, and products of bytes with a few rows: part of opscope_cuda_plan_test.
+#include <algorithm>
+
+#include "kernels/matmul/scaled_few.h"
 #include "kernels/matmul/several.h"
 #include "kernels/matmul/slab.h"
 #include "kernels/matmul/unaligned.h"
@@ -57,6 +60,40 @@ bool unaligned() {
   return right;
 }
 
+// Tiles that blocks share evenly: the others fill whole rounds, and every block has a stage at least.
+bool even() {
+  bool right = true;
+  int found = 0;
+  for (const int m : {129, 515, 1025, 1536, 4097})
+    for (const int n : {129, 320, 1025, 2300})
+      for (const int k : {65, 257, 1536, 12'037})
+        for (const int64_t batch : {1, 7})
+          for (const int layout : {0, 1, 2, 3}) {
+            const F32Plan p = f32_plan(132, {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0});
+            if (!p.even) continue;
+            const int64_t tiles = batch * up(m, p.rows) * up(n, p.columns);
+            found++;
+            right = right && p.copied && p.splits == 1 && p.shared <= tiles && (tiles - p.shared) % 132 == 0 && p.shared % 132 != 0 && p.shared * up(k, 32) >= 132 && f32_shared_bytes(p) <= 227 << 10;
+          }
+  return right && found > 0;
+}
+
+// Products of bytes with a few rows: blocks and their parts of k cover the product once.
+bool scaled_few() {
+  bool right = true;
+  for (const int64_t few : {1, 8, 9, 32})
+    for (const int64_t length : {500, 3008, 65'536, 1'048'577})
+      for (const int64_t k : {16, 144, 4096, 65'536})
+        for (const bool turned : {false, true}) {
+          const ScaledFewPlan p = turned ? scaled_few_plan(132, length, few, k, true) : scaled_few_plan(132, few, length, k, false);
+          if (p.vectors == 0) continue;
+          const int64_t tiles = scaled_few_warps / p.parts;
+          right = right && p.rows_few == !turned && p.few == few && p.length == length && p.vectors >= few && scaled_few_warps % p.parts == 0 && p.share % scaled_few_step == 0 && int64_t{p.share} * p.parts >= k;
+          right = right && p.blocks * tiles * scaled_few_rows >= length && (p.blocks - 1) * tiles * scaled_few_rows < length;
+        }
+  return right;
+}
+
 }  // namespace
 
 void f32_products() {
@@ -84,4 +121,11 @@ void f32_products() {
          "so is a large matrix times a few vectors");
   expect(unaligned_plan(132, 4, {1, 33, 35, 1'544'317, false, true}).tile.rows == 64 && unaligned_plan(132, 4, {1, 90, 87, 131'072, true, false}).tile.rows == 96 && unaligned_plan(132, 4, {1, 106, 85, 4209, true, false}).tile.rows == 64 && unaligned_plan(132, 4, {1, 8, 30'000, 1024, false, true}).tile.columns == 16,
          "by the tile that computes the least, and by small ones where k is shorter");
+  expect(even(), "tiles that blocks share evenly are less than one for each, beside whole rounds");
+  expect(f32_plan(132, {1, 1536, 1536, 1536, false, false}).even && f32_plan(132, {1, 1025, 181, 12'037, false, false}).even && !f32_plan(132, {1, 9697, 513, 7685, false, true}).even && !f32_plan(132, {1, 4096, 4096, 4096, false, false}).even,
+         "tiles that do not fill the GPU are shared evenly where operands fit L2");
+  expect(f32_plan(132, {1, 8329, 256, 8193, true, true}).copied && !f32_plan(132, {1, 4096, 4096, 4096, false, true}).copied, "threads copy operands off 16 bytes where a copy before would take longer");
+  expect(scaled_few(), "tiles of a long matrix and a few rows of bytes cover it once, and parts cover k");
+  const auto by_few = [](int64_t m, int64_t n, int64_t k) { return scaled_few_plan(132, m, n, k, true).vectors; };
+  expect(by_few(5, 1 << 20, 128) == 8 && by_few(65'536, 16, 256) == 16 && by_few(24, 65'536, 256) == 32 && by_few(24, 65'536, 512) == 0 && by_few(33, 65'536, 256) == 0 && by_few(5, 1 << 20, 120) == 0 && by_few(4, 1024, 512) == 0, "a long matrix of bytes and a few rows on 16 bytes stream it");
 }
