@@ -157,13 +157,18 @@ struct F32Tile {
         for (int i = 0; i < EACH * 8; i++) acc[i / 8][i % 8] += sums[i * 32];
       }
     }
-    if (slice > 0) return;
-
     const bool alone = PIECE && piece;
+    const int rows = alone ? BM : m, columns = alone ? BN : n;
+    const bool turns = B_ROWS || columns % 4 != 0;
+    if (slice > 0) {
+      // A barrier of some warps in a block that goes on would leave racecheck in doubt about all later ones.
+      if (PIECE && turns) __syncthreads();
+      return;
+    }
     if (!alone) c += static_cast<long long>(batch) * m * n;
-    const int rows = alone ? BM : m, columns = alone ? BN : n, row0 = (alone ? 0 : m0) + wm * ROWS, column0 = (alone ? 0 : n0) + wn * COLUMNS;
+    const int row0 = (alone ? 0 : m0) + wm * ROWS, column0 = (alone ? 0 : n0) + wn * COLUMNS;
     const auto row_of = [&](int i) { return A_ROWS ? ty + TY * i : i / 4 * (TY * 4) + ty * 4 + i % 4; };
-    if (!B_ROWS && columns % 4 == 0) {
+    if (!turns) {
 #pragma unroll
       for (int i = 0; i < EACH; i++)
 #pragma unroll
@@ -175,7 +180,7 @@ struct F32Tile {
     }
     // Through shared memory, so that neighbours store what lies together. The slices' last barrier, or this one: no stage is read any more.
     constexpr int PITCH = COLUMNS + 4;
-    if (SLICES == 1) __syncthreads();
+    if (SLICES == 1 || PIECE) __syncthreads();
     else asm volatile("bar.sync 1, %0;" ::"n"(WARPS * 32) : "memory");
     float* turned = shared + warp % WARPS * (ROWS * PITCH);
 #pragma unroll

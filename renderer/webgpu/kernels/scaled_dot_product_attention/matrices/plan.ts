@@ -22,7 +22,7 @@ const FILLED_BY_PARTS = 264
 const MIN_KEYS = { of: 128, beyond: 66, then: 1024 }
 
 /** Multiply-adds that take the unit in which the time of products is given. */
-const UNIT = 88
+const UNIT = 30
 
 /** Subgroups of a workgroup and queries of each. */
 export interface MatrixTile {
