@@ -25,6 +25,11 @@ describe('operands of products by matrices', () => {
     expect(padded(build('matmul', 'f16', [1, 32, 8193, 8193, 0, 0])).inputs).toEqual([])
   })
 
+  it('are read as they are where a copy would be larger than devices bind', () => {
+    expect(padded(build('matmul', 'f16', [1, 4_000_000, 1000, 65, 0, 0])).inputs).toEqual([0])
+    expect(padded(build('matmul', 'f16', [1, 8_000_000, 1000, 65, 0, 0])).inputs).toEqual([])
+  })
+
   it('have scratch memory of their own, as much as all products need', () => {
     const { scratchBytes, steps } = build('matmul', 'f16', [2, 1500, 1501, 40_001, 0, 0])
     const scratch = steps.flatMap(({ buffers }) => buffers).flatMap((name) => (typeof name === 'object' && 'scratch' in name ? [name.scratch] : []))

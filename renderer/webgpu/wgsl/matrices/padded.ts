@@ -9,6 +9,8 @@ type Component = SubgroupMatrices['component']
 const LEAST = 3e6
 const BYTE = 0.25
 const FAR = { from: 2 ** 25, byte: 0.6 }
+/** Bytes of a copy at most: rows of a few elements take several times as many, and more may be beyond what a device binds where the operand is not. */
+const MOST = 2 ** 30
 
 const WORDS = VECTOR_BYTES / 4
 
@@ -19,6 +21,8 @@ export interface PaddedCopy {
   length: number
   vectors: number
 }
+
+const bytesOf = ({ rows, vectors }: PaddedCopy): number => VECTOR_BYTES * rows * vectors
 
 /** Copies rows of elements, each into whole vectors. dims: rows, elements of a row, vectors of a row. */
 function copyText(component: Component, length: number): string {
@@ -39,8 +43,9 @@ ${isShifted ? `  let shift = ${32 / perWord}u * (first % ${perWord}u);\n` : ''} 
 
 /** Whether a product of so much time is faster with these copies. */
 export function areFaster(copies: readonly PaddedCopy[], time: number): boolean {
-  const bytes = copies.reduce((sum, { rows, vectors }) => sum + VECTOR_BYTES * rows * vectors, 0)
-  return bytes > 0 && time > LEAST + BYTE * bytes + FAR.byte * Math.max(0, bytes - FAR.from)
+  const each = copies.map(bytesOf)
+  const bytes = each.reduce((sum, one) => sum + one, 0)
+  return bytes > 0 && Math.max(...each) <= MOST && time > LEAST + BYTE * bytes + FAR.byte * Math.max(0, bytes - FAR.from)
 }
 
 /** The program whose first step reads copies instead of these inputs. */
@@ -50,7 +55,7 @@ export function withCopies(component: Component, { scratchBytes, steps: [first, 
     return at < 0 ? undefined : { scratch: scratchBytes.length + at }
   }
   return {
-    scratchBytes: [...scratchBytes, ...copies.map(({ rows, vectors }) => VECTOR_BYTES * rows * vectors)],
+    scratchBytes: [...scratchBytes, ...copies.map(bytesOf)],
     steps: [
       ...copies.map(({ input, rows, length, vectors }, i) => step(copyText(component, length), [{ input }, { scratch: scratchBytes.length + i }], [rows, length, vectors], Math.ceil((rows * vectors) / THREADS))),
       { ...first!, buffers: first!.buffers.map((name) => copyOf(name) ?? name) },
