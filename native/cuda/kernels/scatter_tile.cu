@@ -24,16 +24,7 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   const int t = threadIdx.x;
   const long long begin = static_cast<long long>(blockIdx.x) * span, base = begin * dim;
   const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * dim, vectors = elements / L;
-  for (int from = t; from < vectors; from += U * THREADS) {
-    uint4 v[U];
-#pragma unroll
-    for (int u = 0; u < U; u++)
-      if (from + u * THREADS < vectors) v[u] = load16_once(x + base + (from + u * THREADS) * L);
-#pragma unroll
-    for (int u = 0; u < U; u++)
-      if (from + u * THREADS < vectors) memory[from + u * THREADS] = v[u];
-  }
-  for (int i = vectors * L + t; i < elements; i += THREADS) tile[i] = x[base + i];
+  bring_elements<THREADS>(memory, x, base, elements);
   const unsigned bin = blockIdx.x >> tiles, offset = (blockIdx.x & ((1u << tiles) - 1)) * static_cast<unsigned>(span);
   const auto put = [&](unsigned place, unsigned row) {
     const int number = atomicAdd(&found, 1);
