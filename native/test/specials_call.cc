@@ -1,13 +1,13 @@
 #include "specials_call.h"
 
 #include <bit>
+#include <cfenv>
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <thread>
 
 #include "isa.h"
 #include "narrow.h"
@@ -27,7 +27,7 @@ float from_f16(uint32_t bits) {
 uint32_t bf16_bits(float x) { return cpu::to_bf16(x); }
 float from_bf16(uint32_t bits) { return std::bit_cast<float>(bits << 16); }
 
-std::vector<std::byte> stored(const Format& f, const std::vector<float>& values) {
+std::vector<std::byte> stored(const Format& f, std::span<const float> values) {
   std::vector<std::byte> place(f.unit + values.size() * f.bytes);
   for (size_t i = 0; i < values.size(); i++) {
     const uint32_t bits = f.bits(values[i]);
@@ -63,37 +63,39 @@ struct Loop {
 
 }  // namespace
 
-void call(const cpu::Kernel& kernel, const Format& f, const std::vector<std::vector<float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars) {
+void call(const cpu::Kernel& kernel, const Format& f, const std::vector<std::span<const float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars) {
   std::vector<std::vector<std::byte>> places;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   places.reserve(in.size() + out.size());
-  for (const std::vector<float>& values : in) inputs.push_back(places.emplace_back(stored(f, values)).data() + f.unit);
+  for (const std::span<const float> values : in) inputs.push_back(places.emplace_back(stored(f, values)).data() + f.unit);
   for (const Output& one : out) {
     const size_t bytes = one.places ? sizeof(int32_t) : f.bytes, unit = one.places ? bytes : f.unit;
     outputs.push_back(places.emplace_back(unit + one.values.size() * bytes).data() + unit);
   }
-  std::thread([&] {
-    cpu::denormals_off();
-    std::vector<float> scratch(kernel.scratch ? kernel.scratch(dims.data(), static_cast<int>(dims.size()), 1, f.bytes) + 32 : 0);
-    void* aligned = scratch.data();
-    size_t room = scratch.size() * sizeof(float);
-    if (room > 0) std::align(64, 64, aligned, room);
-    cpu::Call c{};
-    c.in = inputs.data();
-    c.out = outputs.data();
-    c.dims = dims.data();
-    c.dim_count = static_cast<int>(dims.size());
-    c.scalars = scalars;
-    c.scratch = static_cast<float*>(aligned);
-    c.threads = 1;
-    c.barrier = [](void*) {};
-    c.parts = c.most_parts = 1;
-    Loop loop;
-    c.team = &loop;
-    c.take = [](void* team, int, int parts, int number) { return static_cast<Loop*>(team)->take(parts, number); };
-    f.run(kernel)(c);
-  }).join();
+  std::vector<float> scratch(kernel.scratch ? kernel.scratch(dims.data(), static_cast<int>(dims.size()), 1, f.bytes) + 32 : 0);
+  void* aligned = scratch.data();
+  size_t room = scratch.size() * sizeof(float);
+  if (room > 0) std::align(64, 64, aligned, room);
+  cpu::Call c{};
+  c.in = inputs.data();
+  c.out = outputs.data();
+  c.dims = dims.data();
+  c.dim_count = static_cast<int>(dims.size());
+  c.scalars = scalars;
+  c.scratch = static_cast<float*>(aligned);
+  c.threads = 1;
+  c.barrier = [](void*) {};
+  c.parts = c.most_parts = 1;
+  Loop loop;
+  c.team = &loop;
+  c.take = [](void* team, int, int parts, int number) { return static_cast<Loop*>(team)->take(parts, number); };
+  // As on a thread of a team; the numbers of a test keep their denormals.
+  std::fenv_t before;
+  std::fegetenv(&before);
+  cpu::denormals_off();
+  f.run(kernel)(c);
+  std::fesetenv(&before);
   for (size_t o = 0; o < out.size(); o++)
     for (size_t i = 0; i < out[o].values.size(); i++) {
       uint32_t bits = 0;

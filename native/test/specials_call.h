@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "registry.h"
@@ -29,7 +30,7 @@ struct Output {
 };
 
 // One call by one thread, as the team makes it. Every tensor starts one unit off the alignment of a vector, and ends where its memory ends.
-void call(const cpu::Kernel& kernel, const Format& format, const std::vector<std::vector<float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars = nullptr);
+void call(const cpu::Kernel& kernel, const Format& format, const std::vector<std::span<const float>>& in, const std::vector<Output>& out, const std::vector<int64_t>& dims, const double* scalars = nullptr);
 
 // Prints the first fault of a kernel. Returns how many there are.
 class Faults {
