@@ -10,7 +10,9 @@ const ROLES = ['in', 'out', 'inout'] as const
 /** A program that answers one request after the other (native/test/serve.cc). */
 class Served {
   readonly #child: ChildProcess
-  #received = Buffer.alloc(0)
+  /** What was received and not taken. Joined when it is taken: outputs come in thousands of chunks. */
+  #chunks: Buffer[] = []
+  #size = 0
   #told = ''
   #ended: string | undefined
   #wake: () => void = () => undefined
@@ -18,7 +20,8 @@ class Served {
   constructor([program, ...args]: readonly [string, ...string[]], env: Readonly<Record<string, string>>) {
     this.#child = spawn(program, [...args, 'serve'], { env: { ...process.env, ...env }, stdio: 'pipe' })
     const chunks = (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk])
+      this.#chunks.push(chunk)
+      this.#size += chunk.length
       this.#wake()
     }
     this.#child.stdout!.on('data', chunks)
@@ -43,23 +46,31 @@ class Served {
   }
 
   #take(bytes: number): Buffer {
-    const taken = this.#received.subarray(0, bytes)
-    this.#received = this.#received.subarray(bytes)
-    return taken
+    const received = Buffer.concat(this.#chunks)
+    this.#chunks = [received.subarray(bytes)]
+    this.#size -= bytes
+    return received.subarray(0, bytes)
+  }
+
+  /** The next line, without its end. */
+  #takeLine(): string | undefined {
+    const at = this.#chunks.findIndex((chunk) => chunk.includes(10))
+    if (at < 0) return undefined
+    const before = this.#chunks.slice(0, at).reduce((sum, { length }) => sum + length, 0)
+    return this.#take(before + this.#chunks[at]!.indexOf(10) + 1).toString().trimEnd()
   }
 
   /** The words of the answer after `ok`. Throws a CaseError for an error. */
   async ask(...words: readonly (string | number)[]): Promise<string[]> {
     this.#child.stdin!.write(`${words.join(' ')}\n`)
-    const length = await this.#until(() => (this.#received.includes(10) ? this.#received.indexOf(10) : undefined))
-    const [verdict, ...rest] = this.#take(length + 1).toString().trim().split(' ')
+    const [verdict, ...rest] = (await this.#until(() => this.#takeLine())).split(' ')
     if (verdict === 'ok') return rest
     throw new CaseError(caseErrorCodeSchema.parse(rest[0]), rest.slice(1).join(' '))
   }
 
   /** So many bytes, and the end of their line. */
   async bytes(count: number): Promise<ArrayBuffer> {
-    const taken = await this.#until(() => (this.#received.length > count ? this.#take(count + 1) : undefined))
+    const taken = await this.#until(() => (this.#size > count ? this.#take(count + 1) : undefined))
     return new Uint8Array(taken.subarray(0, count)).buffer
   }
 
