@@ -9,7 +9,7 @@ const SOURCES = ['core', 'main', 'preload', 'renderer', 'package.json', 'package
 
 /** Bundles main, preload and the pages into out/ when their sources changed. */
 export async function buildApp() {
-  const sources = filesBelow(SOURCES.map((path) => at(path)), (path) => path.endsWith('.test.ts') || path.includes('__pycache__'))
+  const sources = filesBelow(SOURCES.map((path) => at(path)), (path) => /\.(test\.ts|md)$/.test(path) || path.includes('__pycache__'))
   const hash = hashOf(sources)
   if (existsSync(at('out', 'main', 'cli.js')) && isCurrent(BUILD_STAMP, hash)) return
   await step('building the app', async () => {
