@@ -9,7 +9,7 @@ const plugins = [vue()]
 /** What tests that start the app share: time limits, and a display of their own for each file. */
 const throughTheApp = { testTimeout: 120_000, hookTimeout: 120_000, setupFiles: ['test/own-display.ts'] }
 
-/** A file of servers mostly waits for time limits: while one does, every core has a file of the kernels. */
+/** Files of servers and of the app wait for half of their time or more: while one does, every core has another. */
 const BESIDE_WAITING = availableParallelism() + 1
 
 /** The longest files, longest first: started last, one of them would run alone at the end. */
@@ -59,7 +59,7 @@ export default defineConfig({
       { extends: true, test: { name: 'component', environment: 'happy-dom', maxWorkers: '100%', isolate: false, testTimeout: 120_000, include: ['renderer/{components,views}/**/*.test.ts'] } },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], setupFiles: ['test/own-display.ts'], testTimeout: 300_000, hookTimeout: 120_000, maxWorkers: BESIDE_WAITING, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'servers', include: ['test/servers/**/*.test.ts'], ...throughTheApp, maxWorkers: BESIDE_WAITING, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], ...throughTheApp, retry: 1, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], ...throughTheApp, retry: 1, maxWorkers: BESIDE_WAITING, sequence: { groupOrder: 2 } } },
     ],
   },
 })
