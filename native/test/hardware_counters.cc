@@ -2,11 +2,11 @@
 #include "hardware_counters.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <map>
 #include <string>
 
 #include "../cpu/counters.h"
+#include "expected.h"
 #include "prepared.h"
 #include "registry.h"
 
@@ -20,13 +20,7 @@ namespace opscope {
 
 namespace {
 
-int wrong = 0;
-
-void expect(bool right, const std::string& what) {
-  if (right) return;
-  wrong++;
-  std::printf("WRONG %s\n", what.c_str());
-}
+Expected expect;
 
 using Id = std::pair<uint32_t, uint64_t>;
 constexpr uint64_t L1_READS = PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8, L1_MISSES = L1_READS | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
@@ -121,7 +115,7 @@ int check_counters() {
   check_missing();
   check_absent();
   cpu::use_perf_events(nullptr);
-  return wrong > 0;
+  return expect.failed();
 }
 
 #else

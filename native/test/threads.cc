@@ -1,8 +1,8 @@
 // Where the threads of a team go: one per core before any core has two, each bound to its processor.
 #include "threads.h"
 
-#include <cstdio>
 
+#include "expected.h"
 #include "hypervisor.h"
 #include "team.h"
 #include "topology.h"
@@ -25,13 +25,7 @@ namespace opscope {
 
 namespace {
 
-int wrong = 0;
-
-void expect(bool right, const std::string& what) {
-  if (right) return;
-  wrong++;
-  std::printf("WRONG %s\n", what.c_str());
-}
+Expected expect;
 
 // A folder as the system has it, with these siblings of every processor.
 class Folder {
@@ -162,7 +156,7 @@ int check_threads() {
   check_shared();
   check_other_systems();
   check_hypervisors();
-  return wrong > 0;
+  return expect.failed();
 }
 
 #else
