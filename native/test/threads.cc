@@ -1,7 +1,6 @@
 // Where the threads of a team go: one per core before any core has two, each bound to its processor.
 #include "threads.h"
 
-
 #include "expected.h"
 #include "hypervisor.h"
 #include "team.h"
