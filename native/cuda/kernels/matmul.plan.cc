@@ -54,13 +54,13 @@ void launch_f32_copied(Planner& p, const Product& product, const F32Plan& plan) 
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
   if (!plan.even) {
     const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
-    p.launch(f, {tiles * plan.splits}, f32_threads(plan), shared, product.a, product.b, product.c, task, shares, static_cast<int>(plan.splits), wide_a, wide_b);
+    p.launch(f, {tiles * plan.splits}, f32_threads, shared, product.a, product.b, product.c, task, shares, static_cast<int>(plan.splits), wide_a, wide_b);
     return launch_join(p, shares, product.c, product.results(), plan.splits);
   }
   const int64_t size = int64_t{plan.rows} * plan.columns;
   const F32Even even = {p.device.sm_count, static_cast<int>(plan.shared)};
   const CUdeviceptr pieces = p.workspace(2 * even.blocks * size * 4);
-  p.launch(f, {even.blocks + tiles - even.shared}, f32_threads(plan), shared, product.a, product.b, product.c, task, wide_a, wide_b, pieces, even);
+  p.launch(f, {even.blocks + tiles - even.shared}, f32_threads, shared, product.a, product.b, product.c, task, wide_a, wide_b, pieces, even);
   p.launch(p.kernel_in(module, "matmul_f32_even_join"), {even.shared * (size / join_tile_elements)}, 256, 0, pieces, product.c, task, even, plan.rows, plan.columns).early(p.device);
 }
 
@@ -79,15 +79,15 @@ void launch_f32(Planner& p, const Product& product) {
   const F32Product task = f32_product(s, plan.rows, plan.columns);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const CUfunction f = p.kernel_in("matmul_f32", "matmul_f32_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
-  p.launch(f, {s.batch * task.tiles_m * task.tiles_n * plan.splits}, f32_threads(plan), shared, map(a, a_rows, rows), map(b, b_rows, columns), product.c, task, shares, static_cast<int>(plan.splits));
+  p.launch(f, {s.batch * task.tiles_m * task.tiles_n * plan.splits}, f32_threads, shared, map(a, a_rows, rows), map(b, b_rows, columns), product.c, task, shares, static_cast<int>(plan.splits));
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
 void launch_several(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
-  const SeveralPlan plan = several_plan(s);
+  const SeveralPlan plan = several_plan(p.device.sm_count, s);
   const unsigned shared = several_shared_bytes(plan);
-  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + (several_rows(s) ? "_rows_" : "_") + layout_of(s), shared);
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
   p.launch(f, {plan.blocks}, several_threads, shared, product.a, product.b, product.c, f32_product(s, plan.rows, plan.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)));
 }
 

@@ -1,6 +1,5 @@
 // matmul in full f32 (no tensor cores) on Hopper, for operands whose rows start on 16 bytes (others are copied so first: matmul.plan.cc). How a tile is made: matmul/f32.cuh.
-//   matmul_f32_<rows of a tile>_<columns>_<layout>   128 x 128: two blocks of a multiprocessor; tiles narrower than that: four times as many warps
-//                                                    each take a quarter of every stage (matmul/f32.h)
+//   matmul_f32_<rows of a tile>_<columns>_<layout>   tiles smaller than 256 x 128: two or four times as many warps, which each take a half or a quarter of every stage
 // How to build and run: scripts/gpu/kernels.sh.
 #include "matmul/f32.cuh"
 
@@ -10,7 +9,7 @@
     F32Tile<WM, WN, TY, 16, SLICES, STAGES, A_K, B_K>::product(BulkOperands{a, b}, p, c, shares, splits);                                                                                                              \
   }
 MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
-MATMUL_LAYOUTS(2, 2, 4, 1, 3, 2, 128, 128)
+MATMUL_LAYOUTS(2, 2, 4, 2, 6, 1, 128, 128)
 MATMUL_LAYOUTS(2, 1, 4, 4, 6, 1, 128, 64)
 MATMUL_LAYOUTS(1, 2, 4, 4, 6, 1, 64, 128)
 MATMUL_LAYOUTS(2, 1, 8, 4, 5, 1, 256, 32)

@@ -8,6 +8,7 @@
     F32Tile<WM, WN, TY, 16, SLICES, STAGES, false, false>::product(CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0}, p, c, shares, splits);                                                                    \
   }
 MATMUL_LAYOUTS(4, 2, 4, 1, 4, 1, 256, 128)
+MATMUL_LAYOUTS(2, 2, 4, 2, 6, 1, 128, 128)
 MATMUL_LAYOUTS(2, 1, 4, 4, 6, 1, 128, 64)
 MATMUL_LAYOUTS(1, 2, 4, 4, 6, 1, 64, 128)
 MATMUL_LAYOUTS(2, 1, 8, 4, 5, 1, 256, 32)

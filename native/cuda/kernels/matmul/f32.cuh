@@ -80,7 +80,7 @@ struct F32Tile {
     // Half a warp reads at most eight vectors of either operand, so that it is one pass. Of 4 by 8 lanes, neighbours read the same of A, neighbours but one the same of B.
     const int tx = TY == 4 ? (lane & 1) | (lane >> 2 & 6) : TY == 8 ? (lane & 1) | (lane >> 3 & 2) : lane >> 1, ty = TY == 4 ? lane >> 1 & 3 : TY == 8 ? lane >> 1 & 7 : lane & 1;
 
-    const auto ring = operands.template ring<BM, BN, STAGES, WARPS * SLICES * 32, PARTS, A_ROWS, B_ROWS>(shared, p, m0, n0, first * BK, steps, batch % p.batches_a, batch);
+    auto ring = operands.template ring<BM, BN, STAGES, WARPS * SLICES * 32, PARTS, A_ROWS, B_ROWS>(shared, p, m0, n0, first * BK, steps, batch % p.batches_a, batch);
 #pragma unroll
     for (int s = 0; s < STAGES - 1; s++) {
 #pragma unroll
@@ -89,11 +89,11 @@ struct F32Tile {
     }
 
     float acc[EACH][8] = {};
-    for (int step = 0; step < steps; step++) {
+    for (int step = 0, at = 0; step < steps; step++, at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE) {
       ring.wait(step);
       __syncthreads();  // all have read the stage before, which is filled next
-      const float* a = shared + step % STAGES * STAGE + (A_ROWS ? (wm * ROWS + ty) * BK : wm * ROWS + ty * 4);
-      const float* b = shared + step % STAGES * STAGE + PITCH_A * BK + (B_ROWS ? (wn * COLUMNS + tx) * BK : wn * COLUMNS + tx * 4);
+      const float* a = shared + at + (A_ROWS ? (wm * ROWS + ty) * BK : wm * ROWS + ty * 4);
+      const float* b = shared + at + PITCH_A * BK + (B_ROWS ? (wn * COLUMNS + tx) * BK : wn * COLUMNS + tx * 4);
       const auto multiply = [&](int chunk) {  // of four of k
         float fb[4][8];
 #pragma unroll
@@ -124,14 +124,15 @@ struct F32Tile {
           }
         }
       };
-      if constexpr (EACH == 16 || (!A_ROWS && !B_ROWS)) {
+      // Only what there is of k, where a thread has few results.
+      if constexpr (EACH == 16 || SLICES > 1) {
 #pragma unroll
         for (int q = 0; q < PARTS; q++) {
           ring.fill(step + STAGES - 1, q);
-          if (EACH == 16 || q * 4 < p.k - (first + step) * BK) multiply(slice * PARTS + q);
+          if (EACH == 16 || (slice * PARTS + q) * 4 < p.k - (first + step) * BK) multiply(slice * PARTS + q);
         }
       } else {
-        // Swizzled rows of k take registers for their places: not all chunks are written out. Only what there is of k.
+        // Two chunks of code and all copies at once are faster here than eight chunks with copies between them (NOTES.md).
 #pragma unroll
         for (int q = 0; q < PARTS; q++) ring.fill(step + STAGES - 1, q);
         const int chunks = min(8, (p.k - (first + step) * BK + 3) / 4);
@@ -142,59 +143,73 @@ struct F32Tile {
     }
     ring.end();
 
-    // Slices add up by halves, in the same order every time.
-#pragma unroll
-    for (int far = SLICES / 2; far > 0; far /= 2) {
-      float* sums = shared + (slice % far * WARPS + warp % WARPS) * (EACH * 8 * 32) + lane;
-      __syncthreads();
-      if (slice >= far && slice < 2 * far) {
-#pragma unroll
-        for (int i = 0; i < EACH * 8; i++) sums[i * 32] = acc[i / 8][i % 8];
-      }
-      __syncthreads();
-      if (slice < far) {
-#pragma unroll
-        for (int i = 0; i < EACH * 8; i++) acc[i / 8][i % 8] += sums[i * 32];
-      }
-    }
+    // Each slice adds up and stores its part of the rows of every thread, in the same order every time.
+    constexpr int PART = EACH / SLICES, SENT = PART * 8 * 32, PITCH = COLUMNS + 4;  // rows; elements of a warp
     const bool alone = PIECE && piece;
     const int rows = alone ? BM : m, columns = alone ? BN : n;
     const bool turns = B_ROWS || columns % 4 != 0;
-    if (slice > 0) {
-      // A barrier of some warps in a block that goes on would leave racecheck in doubt about all later ones.
-      if (PIECE && turns) __syncthreads();
-      return;
-    }
     if (!alone) c += static_cast<long long>(batch) * m * n;
     const int row0 = (alone ? 0 : m0) + wm * ROWS, column0 = (alone ? 0 : n0) + wn * COLUMNS;
     const auto row_of = [&](int i) { return A_ROWS ? ty + TY * i : i / 4 * (TY * 4) + ty * 4 + i % 4; };
-    if (!turns) {
+    const auto sent = [&](int to, int from) { return shared + ((to * (SLICES - 1) + from - (from > to)) * WARPS + warp % WARPS) * SENT + lane * 4; };
+    static_assert((SLICES - 1) * SLICES * WARPS * SENT + SLICES * WARPS * PART * TY * PITCH <= STAGES * STAGE);
+    if (SLICES > 1 || turns) __syncthreads();  // no stage is read any more
 #pragma unroll
-      for (int i = 0; i < EACH; i++)
+    for (int q = 0; q < SLICES; q++) {
+      if (SLICES == 1 || slice == q) continue;
+      float* const to = sent(q, slice);
+#pragma unroll
+      for (int i = 0; i < PART; i++)
 #pragma unroll
         for (int j = 0; j < 8; j += 4) {
-          const int row = row0 + row_of(i), column = column0 + tx * 4 + j * TX;
-          if (row < rows && column < columns) *reinterpret_cast<float4*>(c + static_cast<long long>(row) * columns + column) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+          const float* v = acc[q * PART + i] + j;
+          *reinterpret_cast<float4*>(to + (i * 2 + j / 4) * 128) = make_float4(v[0], v[1], v[2], v[3]);
         }
-      return;
     }
-    // Through shared memory, so that neighbours store what lies together. The slices' last barrier, or this one: no stage is read any more.
-    constexpr int PITCH = COLUMNS + 4;
-    if (SLICES == 1 || PIECE) __syncthreads();
-    else asm volatile("bar.sync 1, %0;" ::"n"(WARPS * 32) : "memory");
-    float* turned = shared + warp % WARPS * (ROWS * PITCH);
+    if (SLICES > 1) __syncthreads();
 #pragma unroll
-    for (int i = 0; i < EACH; i++)
+    for (int q = 0; q < SLICES; q++) {
+      if (SLICES > 1 && slice != q) continue;
 #pragma unroll
-      for (int j = 0; j < 8; j += B_ROWS ? 1 : 4) {
-        if (B_ROWS) turned[row_of(i) * PITCH + tx + TX * j] = acc[i][j];
-        else *reinterpret_cast<float4*>(turned + row_of(i) * PITCH + tx * 4 + j * TX) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+      for (int other = 0; other < SLICES; other++) {
+        if (other == q) continue;
+        const float* const from = sent(q, other);
+#pragma unroll
+        for (int i = 0; i < PART; i++)
+#pragma unroll
+          for (int j = 0; j < 8; j += 4) {
+            const float4 v = load_shared(from + (i * 2 + j / 4) * 128);
+            float* to = acc[q * PART + i] + j;
+            to[0] += v.x, to[1] += v.y, to[2] += v.z, to[3] += v.w;
+          }
       }
-    __syncwarp();
-    for (int i = 0; i < ROWS && row0 + i < m; i++)
+      if (!turns) {
 #pragma unroll
-      for (int j = lane; j < COLUMNS; j += 32)
-        if (column0 + j < n) c[static_cast<long long>(row0 + i) * n + column0 + j] = turned[i * PITCH + j];
+        for (int i = q * PART; i < (q + 1) * PART; i++)
+#pragma unroll
+          for (int j = 0; j < 8; j += 4) {
+            const int row = row0 + row_of(i), column = column0 + tx * 4 + j * TX;
+            if (row < rows && column < columns) *reinterpret_cast<float4*>(c + static_cast<long long>(row) * columns + column) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+          }
+        continue;
+      }
+      // Through shared memory behind what slices sent, so that neighbours store what lies together.
+      constexpr int DOWN = PART * TY;  // neighbouring rows of a warp
+      float* const turned = shared + SLICES * (SLICES - 1) * WARPS * SENT + warp * (DOWN * PITCH);
+#pragma unroll
+      for (int i = q * PART; i < (q + 1) * PART; i++)
+#pragma unroll
+        for (int j = 0; j < 8; j += B_ROWS ? 1 : 4) {
+          float* const to = turned + (row_of(i) - q * DOWN) * PITCH;
+          if (B_ROWS) to[tx + TX * j] = acc[i][j];
+          else *reinterpret_cast<float4*>(to + tx * 4 + j * TX) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+        }
+      __syncwarp();
+      for (int i = 0; i < DOWN && row0 + q * DOWN + i < rows; i++)
+#pragma unroll
+        for (int j = lane; j < COLUMNS; j += 32)
+          if (column0 + j < columns) c[static_cast<long long>(row0 + q * DOWN + i) * columns + column0 + j] = turned[i * PITCH + j];
+    }
   }
 #endif
 

@@ -18,9 +18,9 @@ struct F32Plan {
   double cost = 0;                        // of the fastest, of these tiles or of those kernels
 };
 
-// Costs in steps of 32 multiply-adds of a multiprocessor, 6300 in a microsecond, fitted to 1326 times of 137 shapes on an H200 (7 % root mean square error; 1 % above
+// Costs in steps of 32 multiply-adds of a multiprocessor, 6300 in a microsecond, fitted to 12,000 times of 910 shapes on an H200 (3 % root mean square error; 1 % above
 // the best choice of each; NOTES.md).
-constexpr double f32_copy_launch = 19'500, f32_copy = 0.0119, f32_turn = 0.0197, f32_join_launch = 9'160, f32_add = 0.0105;  // of a launch, of an element copied or turned, of an element of a share
+constexpr double f32_copy_launch = 20'900, f32_copy = 0.0108, f32_turn = 0.0157, f32_join_launch = 11'500, f32_add = 0.0106;  // of a launch, of an element copied or turned, of an element of a share
 constexpr double f32_byte = 1.575e-3;  // of a byte of operands and results
 constexpr int f32_step = 32;  // of k in a stage
 inline double f32_joins(const ProductShape& s, int64_t splits) { return splits > 1 ? f32_join_launch + f32_add * static_cast<double>(splits * s.batch) * s.m * s.n : 0; }
@@ -30,7 +30,7 @@ inline double f32_simt_cost(int sm_count, const ProductShape& s) {
   const auto tiles = [&](int rows, int columns) { return s.batch * up(s.m, rows) * up(s.n, columns); };
   const auto cost = [&](int rows, int columns, int resident) {
     const int64_t steps = up(s.k, f32_step), splits = k_splits(sm_count * 2, tiles(rows, columns), steps, 4), blocks = tiles(rows, columns) * splits;
-    const double factor = rows > 64 || blocks > sm_count ? 1.492 : 0.696, start = 14'950;
+    const double factor = rows > 64 || blocks > sm_count ? 1.522 : 0.7, start = 15'600;
     return static_cast<double>(up(blocks, int64_t{sm_count} * resident) * resident * up(steps, splits) * rows * columns) * factor + start + f32_joins(s, splits);
   };
   if (tiles(256, 128) * 10 >= int64_t{sm_count} * 9) return cost(256, 128, 1);
@@ -43,7 +43,7 @@ struct F32Small {
   double cost;
 };
 inline F32Small f32_small(int sm_count, bool clusters, const ProductShape& s) {
-  constexpr double alone = 1.883, several = 1.72, end = 2220, unaligned = 0.36, joined = 6300;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes; of a cluster
+  constexpr double alone = 1.976, several = 1.648, end = 5190, unaligned = 0.387, joined = 11'700;  // beside its pace; of a round of blocks; more for rows that do not start on 16 bytes; of a cluster
   const int64_t tiles = s.batch * up(s.m, f32_small_tile) * up(s.n, f32_small_tile), rounds = up(tiles, sm_count), steps = up(s.k, f32_small_step);
   const auto cost = [&](int64_t each, double pace) {
     return static_cast<double>(rounds) * (static_cast<double>(each * (f32_small_step / f32_step) * f32_small_tile * f32_small_tile) * pace * (1 + unaligned * (!rows_aligned_a(s, 4) + !rows_aligned_b(s, 4))) + end);
@@ -61,13 +61,13 @@ inline bool is_f32_small(int sm_count, bool clusters, const ProductShape& s) {
 
 inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   struct Tile {
-    int rows, columns, blocks;                // of a multiprocessor
-    double factor, alone, end;                // where blocks have a multiprocessor to themselves; of a round of blocks
-    double copied = 0, copied_end = 0;        // factor and end where threads copy operands, 0: no such kernel
-    bool even = false;                        // blocks may share tiles evenly
+    int rows, columns;
+    double factor, end;          // of a round of blocks, one of a multiprocessor
+    double copied, copied_end;   // the same where threads copy operands
+    bool even = false;           // blocks may share tiles evenly
   };
-  constexpr Tile tiles[] = {{256, 128, 1, 1.031, 1.031, 21'200, 1.06, 44'800}, {128, 128, 2, 1.078, 2.152, 23'600}, {128, 64, 1, 1.066, 1.066, 21'100, 1.159, 35'300, true},
-                            {64, 128, 1, 1.074, 1.074, 20'400, 1.159, 34'500, true}, {256, 32, 1, 1.099, 1.099, 32'600, 1.206, 58'800}, {32, 256, 1, 1.092, 1.092, 19'200, 1.199, 34'700}};
+  constexpr Tile tiles[] = {{256, 128, 0.993, 31'400, 1.01, 45'600}, {128, 128, 0.998, 24'400, 1.046, 38'800}, {128, 64, 1.057, 21'400, 1.119, 29'200, true}, {64, 128, 1.052, 20'500, 1.111, 28'800, true}, {256, 32, 1.05, 28'300, 1.188, 33'100},
+                            {32, 256, 1.058, 20'600, 1.174, 28'000}};
   constexpr int64_t most_shared = 1 << 24;  // results of which there may be several shares, in f32
   constexpr int least_side = 17, small_side = 64, least_length = 128;  // results of both sides that are short take the smaller tiles of matmul_simt
   const int64_t steps = up(s.k, f32_step);
@@ -83,21 +83,19 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
   const auto copied = [](bool turns, bool must, double elements) { return turns ? f32_copy_launch + f32_turn * elements : must ? f32_copy_launch + f32_copy * elements : 0; };
   const auto consider = [&](const Tile& t, bool turns_a, bool turns_b) {
     const bool rows_a = !s.trans_a && !turns_a, rows_b = s.trans_b && !turns_b;
-    const double layout = rows_b ? (rows_a ? 1.124 : 1.166) : rows_a ? 1.054 : 1.0, before = copied(turns_a, must_a, left) + copied(turns_b, must_b, right);
-    const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count * t.blocks, count, steps, 4);
+    const double layout = rows_b ? (rows_a ? 1.165 : 1.125) : rows_a ? 1.065 : 1.0, before = copied(turns_a, must_a, left) + copied(turns_b, must_b, right);
+    const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count, count, steps, 4);
     for (const int64_t wanted : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{6}, int64_t{8}, int64_t{12}, int64_t{16}, most}) {
       // None of them empty, and four steps in each.
-      const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted))), blocks = count * splits, rounds = up(blocks, sm_count * t.blocks);
+      const int64_t splits = up(steps, up(steps, std::clamp<int64_t>(steps / 4, 1, wanted))), rounds = up(count * splits, sm_count);
       if (splits > 1 && s.batch * s.m * s.n > most_shared) continue;
-      const bool alone = blocks <= sm_count;
-      const double factor = (alone ? t.alone : t.factor * static_cast<double>(rounds * t.blocks)) * layout;
-      const double cost = std::max(static_cast<double>(up(steps, splits) * t.rows * t.columns) * factor + t.end * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
+      const double cost = std::max((static_cast<double>(up(steps, splits) * t.rows * t.columns) * t.factor * layout + t.end) * static_cast<double>(rounds), moved) + before + f32_joins(s, splits);
       if (cost < least) least = cost, best = {t.rows, t.columns, splits, turns_a, turns_b, false, false, 0, cost};
     }
   };
   // Copies by threads beside the multiply-adds that use them: of words, of 16 bytes, or turned.
-  constexpr double turned_on_16 = 0.0272, turned_off_16 = 0.0348, words = 0.034, copied_start = -4'700, even_factor = 1.03, even_launch = 19'760, even_piece = 0.01274;
-  const auto copies = [&](bool k_contiguous, bool aligned, int other) { return (k_contiguous ? (aligned ? turned_on_16 : turned_off_16) : aligned ? 0 : words) * 128 / other; };
+  constexpr double turned = 0.0554, words = 0.0337, copied_start = 3'650, even_factor = 1.0075, even_launch = 17'700, even_piece = 0.0035;
+  const auto copies = [&](bool k_contiguous, bool aligned, int other) { return (k_contiguous ? turned : aligned ? 0 : words) * 128 / other; };
   const auto consider_copied = [&](const Tile& t) {
     const double stage = static_cast<double>(t.rows) * t.columns * t.copied * (1 + copies(!s.trans_a, !must_a, t.columns) + copies(s.trans_b, !must_b, t.rows));
     const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), most = k_splits(sm_count, count, steps, 4);
@@ -119,7 +117,7 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
     }
   };
   for (const Tile& t : tiles) {
-    if (t.copied > 0) consider_copied(t);
+    consider_copied(t);
     for (const bool turns_a : {false, true})
       for (const bool turns_b : {false, true}) {
         if (turns_a ? s.trans_a : must_a && !s.trans_a) continue;
@@ -131,15 +129,15 @@ inline F32Plan f32_plan(int sm_count, const ProductShape& s) {
 }
 
 // matmul_slab_f32 with k in rounds, in microseconds; 0 where it does not take the product. `pace`: multiply-adds of a multiprocessor in one by the number of its blocks (the first is that of four); `turned`: sides
-// with k contiguous take longer. Fitted to 26 products on an H200.
+// with k contiguous take longer. Fitted to 357 times on an H200 (7 % root mean square error).
 inline double slab_in_rounds_cost(int sm_count, int64_t shared_bytes, const ProductShape& s) {
   constexpr int most_k = 512, least_side = 73;  // matmul_slim_f32 takes fewer
-  constexpr double pace[] = {145e3, 76e3, 96e3, 135e3}, start = 5.5;
+  constexpr double pace[] = {156.6e3, 103.8e3, 133.1e3, 147.8e3}, start = 7.31;
   if (s.k <= slab_at_once || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= int64_t{1} << 31) return 0;
   const SlabPlan p = slab_plan(s);
   if (p.shared > shared_bytes) return 0;
   const int64_t blocks = up(p.blocks, sm_count);
-  const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? 1 : s.trans_b ? 1.12 : 1.06;
+  const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? 1 : s.trans_b ? 1.189 : 1.114;
   const auto work = [&](int64_t together) { return static_cast<double>(together) * block / pace[together % 4]; };
   return start + turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4));
 }
@@ -152,8 +150,8 @@ inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductS
 }
 
 // Stages of shared memory, and threads of a block, as kernels are built.
-inline unsigned f32_stages(const F32Plan& p) { return p.rows * p.columns == 256 * 128 ? 4 : p.rows * p.columns == 128 * 128 ? 3 : p.rows == 256 || p.columns == 256 ? 5 : 6; }
+inline unsigned f32_stages(const F32Plan& p) { return p.rows * p.columns == 256 * 128 ? 4 : p.rows == 256 || p.columns == 256 ? 5 : 6; }
 inline unsigned f32_shared_bytes(const F32Plan& p) { return f32_stages(p) * static_cast<unsigned>(p.rows + p.columns + (p.copied ? 2 * f32_gap : 0)) * f32_step * 4; }
-inline unsigned f32_threads(const F32Plan& p) { return p.rows * p.columns == 128 * 128 ? 128 : 256; }
+constexpr unsigned f32_threads = 256;
 
 }  // namespace opscope::cuda

@@ -35,8 +35,8 @@ bool several() {
   for (const int m : {73, 128, 129, 585, 4097})
     for (const int n : {73, 128, 131, 8192})
       for (const int64_t batch : {1, 7}) {
-        const SeveralPlan p = several_plan({batch, m, n, 209, false, false});
-        right = right && p.rows * p.columns == 64 * 128 && (p.rows == 64 || p.columns == 64) && p.blocks == batch * up(m, p.rows) * up(n, p.columns) && 3 * (several_shared_bytes(p) + 1024) <= 228 << 10;
+        const SeveralPlan p = several_plan(132, {batch, m, n, 209, false, false});
+        right = right && p.rows == 64 && (p.columns == 64 || p.columns == 128) && p.blocks == batch * up(m, p.rows) * up(n, p.columns) && 3 * (several_shared_bytes(p) + 1024) <= 228 << 10;
       }
   return right;
 }
@@ -103,9 +103,10 @@ void f32_products() {
              !by_slab(4097, 846, 97) && !by_slab(37'136, 32, 23) && !by_slab(300, 300, 64) && !by_slab(4000, 64, 64),
          "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
   const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
-  expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 585, 8192, 209, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
+  expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
          "more of k comes in rounds where tiles would wait for copies of their operands");
   expect(several(), "tiles of which a multiprocessor has several cover the result once, and three fit shared memory");
+  expect(several_plan(132, {1, 477, 2560, 284, true, true}).columns == 64 && several_plan(132, {1, 864, 744, 132, true, false}).columns == 128, "few tiles or turned operands take the narrow one of them");
   const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
   expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
              !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
@@ -124,6 +125,7 @@ void f32_products() {
   expect(even(), "tiles that blocks share evenly are less than one for each, beside whole rounds");
   expect(f32_plan(132, {1, 1536, 1536, 1536, false, false}).even && f32_plan(132, {1, 1025, 181, 12'037, false, false}).even && !f32_plan(132, {1, 9697, 513, 7685, false, true}).even && !f32_plan(132, {1, 4096, 4096, 4096, false, false}).even,
          "tiles that do not fill the GPU are shared evenly where operands fit L2");
+  expect(f32_plan(132, {1, 128, 16'384, 4096, true, true}).rows == 128 && f32_plan(132, {1, 128, 16'384, 4096, true, true}).columns == 128, "tiles of 128 x 128 that give every multiprocessor one are taken");
   expect(f32_plan(132, {1, 8329, 256, 8193, true, true}).copied && !f32_plan(132, {1, 4096, 4096, 4096, false, true}).copied, "threads copy operands off 16 bytes where a copy before would take longer");
   expect(scaled_few(), "tiles of a long matrix and a few rows of bytes cover it once, and parts cover k");
   const auto by_few = [](int64_t m, int64_t n, int64_t k) { return scaled_few_plan(132, m, n, k, true).vectors; };
