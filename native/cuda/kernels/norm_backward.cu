@@ -8,7 +8,6 @@
 #include "common/fetch.cuh"
 #include "common/norm_gradient.cuh"
 #include "common/reduce.cuh"
-#include "common/vec.cuh"
 
 namespace {
 
@@ -92,13 +91,10 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
         for (int j = 0; j < L; j++) g[j] = inside(thread + u * threads, j) ? g[j] : 0.0f, h[j] = inside(thread + u * threads, j) ? h[j] : 0.0f;
       }
+      add_norm_vector<CENTERED>(g, h, f, m, scale, weight_sum[u], bias_sum[u], sums);
+      if constexpr (KEEPS) {
 #pragma unroll
-      for (int j = 0; j < L; j++) {
-        const float own_h = (h[j] - m) * scale, own_g = g[j] * f[j];
-        if constexpr (KEEPS) kept_g[u][j] = own_g, kept_h[u][j] = own_h;
-        weight_sum[u][j] = fmaf(g[j], own_h, weight_sum[u][j]);
-        if (CENTERED) bias_sum[u][j] += g[j], sums.x += own_g;
-        sums.y = fmaf(own_g, own_h, sums.y);
+        for (int j = 0; j < L; j++) kept_g[u][j] = g[j], kept_h[u][j] = h[j];
       }
     }
     sums = sum_of_warp(sums);
@@ -119,12 +115,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
         for (int j = 0; j < L; j++) g[j] = fmaf(kept_g[u][j], scale, fmaf(kept_h[u][j], of_h, of_one));
       } else {
-        float h[L], f[L];
-        unpack<T>(*place(stage, 0, u), g);
-        unpack<T>(*place(stage, 1, u), h);
-        unpack<T>(w[u], f);
-#pragma unroll
-        for (int j = 0; j < L; j++) g[j] = fmaf(g[j] * f[j], scale, fmaf(h[j] - m, of_x, of_one));
+        norm_vector<T>(*place(stage, 0, u), *place(stage, 1, u), w[u], m, scale, of_one, of_x, g);
       }
       T* to = out + row * dim - lead + i * L;
       if (!ragged(i)) {
@@ -160,11 +151,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
         if (CENTERED) total[dim + i * L + j - lead] = bias_sum[u][j];
       }
     } else {
-#pragma unroll
-      for (int j = 0; j < L; j += 4) {
-        store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
-        if (CENTERED) store16(total + apart + i * L + j, pack<float>({bias_sum[u][j], bias_sum[u][j + 1], bias_sum[u][j + 2], bias_sum[u][j + 3]}));
-      }
+      store_norm_sums<CENTERED>(total + i * L, apart, weight_sum[u], bias_sum[u]);
     }
   }
   if (!SIDE_BY_SIDE && groups == 1) return;

@@ -4,8 +4,8 @@
 #include "common/cluster.cuh"
 #include "common/early.cuh"
 #include "common/fetch.cuh"
+#include "common/norm_gradient.cuh"
 #include "common/reduce.cuh"
-#include "common/vec.cuh"
 
 namespace {
 
@@ -70,13 +70,7 @@ __device__ __forceinline__ void norm_backward_wide(const T* __restrict__ grad, c
       unpack<T>(*place(stage, 0, u), g);
       unpack<T>(*place(stage, 1, u), h);
       unpack<T>(w[u], f);
-#pragma unroll
-      for (int j = 0; j < L; j++) {
-        const float own_h = (h[j] - m) * scale, own_g = g[j] * f[j];
-        weight_sum[u][j] = fmaf(g[j], own_h, weight_sum[u][j]);
-        if (CENTERED) bias_sum[u][j] += g[j], sums.x += own_g;
-        sums.y = fmaf(own_g, own_h, sums.y);
-      }
+      add_norm_vector<CENTERED>(g, h, f, m, scale, weight_sum[u], bias_sum[u], sums);
     }
     sums = sum_of_warp(sums);
     // Two sides in turn: who writes one has passed the barrier after which all have read it.
@@ -92,12 +86,8 @@ __device__ __forceinline__ void norm_backward_wide(const T* __restrict__ grad, c
     for (int u = 0; u < V; u++) {
       const int i = thread + u * threads;
       if (i >= vectors) break;
-      float g[L], h[L], f[L];
-      unpack<T>(*place(stage, 0, u), g);
-      unpack<T>(*place(stage, 1, u), h);
-      unpack<T>(w[u], f);
-#pragma unroll
-      for (int j = 0; j < L; j++) g[j] = fmaf(g[j] * f[j], scale, fmaf(h[j] - m, of_x, of_one));
+      float g[L];
+      norm_vector<T>(*place(stage, 0, u), *place(stage, 1, u), w[u], m, scale, of_one, of_x, g);
       store16(out + row * dim + i * L, pack<T>(g));
     }
     if (++stage == S) stage = 0;
@@ -108,11 +98,7 @@ __device__ __forceinline__ void norm_backward_wide(const T* __restrict__ grad, c
   for (int u = 0; u < V; u++) {
     const int i = thread + u * threads;
     if (i >= vectors) break;
-#pragma unroll
-    for (int j = 0; j < L; j += 4) {
-      store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
-      if (CENTERED) store16(total + dim + i * L + j, pack<float>({bias_sum[u][j], bias_sum[u][j + 1], bias_sum[u][j + 2], bias_sum[u][j + 3]}));
-    }
+    store_norm_sums<CENTERED>(total + i * L, dim, weight_sum[u], bias_sum[u]);
   }
 }
 

@@ -86,7 +86,8 @@ void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   if (bins) launch_bins(p, s, ranges, r.shift, r.room, counts, of_bins);
   const std::string kind = bins ? "bins" : "found", name = scatter_single(s) ? "scatter_" + kind + "_" + p.dtype() + "_single" : row_kernel(p, kind, s);
   const auto shared = static_cast<unsigned>(r.shared);
-  Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, scatter_lanes(s),
+  const int lanes = bins ? scatter_lanes(s) : scatter_found_lanes(p.device.sm_count, s);
+  Launch& launch = p.launch(p.kernel_in("scatter_range", name, shared), {ranges}, link_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, of_bins, number(s.rows), static_cast<int>(s.dim), n, lanes,
                             static_cast<int>(r.span), room);
   if (bins) launch.early(p.device);
 }

@@ -5,6 +5,7 @@
 // through all indices in their order, and a tile with more indices than its block has room for is taken in parts.
 #include "scatter_packed.h"
 #include "common/early.cuh"
+#include "scatter_add/bins.cuh"
 #include "scatter_add/links.cuh"
 
 namespace {
@@ -99,34 +100,7 @@ __device__ __forceinline__ void pack(const int* __restrict__ index, const unsign
     if (row[j] >= 0) rank[j] = static_cast<unsigned short>(atomicAdd(own + (row[j] >> shift), 1u));
   }
   __syncthreads();
-  // Where the words of a bin go, in `bins` and among those of the block.
-  unsigned of_bin[K], to[K], before = 0;
-#pragma unroll
-  for (int k = 0; k < K; k++) {
-    of_bin[k] = own[k * THREADS + t];
-    to[k] = of_bin[k] > 0 ? atomicAdd(counts + k * THREADS + t, of_bin[k]) : 0;
-    before += of_bin[k];
-  }
-  const unsigned of_thread = before;
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const unsigned lower = __shfl_up_sync(0xffffffffu, before, offset);
-    if (t % 32 >= offset) before += lower;
-  }
-  if (t % 32 == 31) sums[t / 32] = before;
-  __syncthreads();
-  unsigned all = 0;
-  for (int w = 0; w < THREADS / 32; w++) {
-    if (w < t / 32) before += sums[w];
-    all += sums[w];
-  }
-  before -= of_thread;
-#pragma unroll
-  for (int k = 0; k < K; k++) {
-    own[k * THREADS + t] = before;
-    base[k * THREADS + t] = to[k] - before;
-    before += of_bin[k];
-  }
-  __syncthreads();
+  const unsigned all = place_bins<THREADS, BINS>(own, base, counts, sums);
   const unsigned mask = (1u << shift) - 1;
 #pragma unroll
   for (int j = 0; j < EACH; j++)

@@ -6,6 +6,7 @@
 // in their order. A range with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
+#include "scatter_add/bins.cuh"
 #include "scatter_add/links.cuh"
 
 namespace {
@@ -175,15 +176,14 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
 // counts: one for each bin, zero before and after; bins [.., room]. A block puts its indices in the order of bins first, so that those of a bin are written together.
 template <int BINS>
 __device__ __forceinline__ void fill_bins(const int* __restrict__ index, unsigned* counts, uint2* bins, long long rows, int n, int shift, int room) {
-  constexpr int THREADS = bin_threads_of(BINS), EACH = BINS / THREADS;
+  constexpr int THREADS = bin_threads_of(BINS);
   extern __shared__ uint4 memory[];
   __shared__ unsigned sums[32];
   unsigned *const own = reinterpret_cast<unsigned*>(memory), *const base = own + BINS;
   uint2* const sorted = reinterpret_cast<uint2*>(base + BINS);
   next_may_start();
   const int t = threadIdx.x;
-#pragma unroll
-  for (int k = 0; k < EACH; k++) own[t * EACH + k] = 0;
+  for (int k = t; k < BINS; k += THREADS) own[k] = 0;
   int row[bin_indices];
   const auto place = [&](int j) { return ((blockIdx.x * (bin_indices / 4) + j / 4) * THREADS + t) * 4 + j % 4; };
 #pragma unroll
@@ -207,34 +207,7 @@ __device__ __forceinline__ void fill_bins(const int* __restrict__ index, unsigne
     if (row[j] >= 0) rank[j] = atomicAdd(own + (row[j] >> shift), 1u);
   }
   __syncthreads();
-  // Where the indices of a bin go, in `bins` and among those of the block.
-  unsigned of_bin[EACH], to[EACH], before = 0;
-#pragma unroll
-  for (int k = 0; k < EACH; k++) {
-    of_bin[k] = own[t * EACH + k];
-    to[k] = of_bin[k] > 0 ? atomicAdd(counts + t * EACH + k, of_bin[k]) : 0;
-    before += of_bin[k];
-  }
-  const unsigned of_thread = before;
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const unsigned lower = __shfl_up_sync(0xffffffffu, before, offset);
-    if (t % 32 >= offset) before += lower;
-  }
-  if (t % 32 == 31) sums[t / 32] = before;
-  __syncthreads();
-  unsigned all = 0;
-  for (int w = 0; w < THREADS / 32; w++) {
-    if (w < t / 32) before += sums[w];
-    all += sums[w];
-  }
-  before -= of_thread;
-#pragma unroll
-  for (int k = 0; k < EACH; k++) {
-    own[t * EACH + k] = before;
-    base[t * EACH + k] = to[k] - before;
-    before += of_bin[k];
-  }
-  __syncthreads();
+  const unsigned all = place_bins<THREADS, BINS>(own, base, counts, sums);
 #pragma unroll
   for (int j = 0; j < bin_indices; j++)
     if (row[j] >= 0) sorted[own[row[j] >> shift] + rank[j]] = make_uint2(place(j), static_cast<unsigned>(row[j]));

@@ -54,6 +54,14 @@ inline bool scatter_vectors(const ScatterShape& s) { return scatter_vector(s) ==
 inline int64_t scatter_cells(const ScatterShape& s) { return scatter_vector(s) > 0 ? scatter_vector(s) / s.bytes : 4; }
 // Threads of a row that is not left to a block.
 inline int scatter_lanes(const ScatterShape& s) { return lanes_of_row(std::min<int64_t>(32, (s.dim + scatter_cells(s) - 1) / scatter_cells(s))); }
+// Threads of a row of a range whose indices are looked for: as many as it has columns for where all blocks run at once, so that few wait for memory twice (H200: f32 1024x256, 1024 10.0 to 8.7 us, 800x1000, 1500 19.5 to 12.2,
+// bf16 2049x1023, 1031 21.3 to 13.2, 731x9660, 4297 392 to 95.8; with four blocks of a multiprocessor instead of eight 14.9 and 116).
+inline int scatter_found_lanes(int64_t sm_count, const ScatterShape& s) {
+  constexpr int64_t resident = 8;
+  int lanes = lanes_of_row(std::min<int64_t>(link_threads, (s.dim + scatter_cells(s) - 1) / scatter_cells(s)));
+  while (lanes > 32 && s.rows * lanes > sm_count * resident * link_threads) lanes /= 2;
+  return lanes;
+}
 // Slots of a row: of indices that are drawn alike for all rows, one row of many millions has more.
 inline int scatter_room(const ScatterShape& s) { return s.indices <= s.rows * 2 ? 16 : 32; }
 // Threads of a block, as many as that leave every multiprocessor a block.
@@ -103,7 +111,8 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
   };
   const auto fits = [&](const ScatterRange& r) { return r.room <= most_room && r.shared + own <= shared_bytes; };
   if (!bins) {
-    const ScatterRange r = filled(up(std::max(up(s.rows, sm_count * 4), int64_t{link_threads} / scatter_lanes(s)), least_span) * least_span, 0);
+    const int64_t lanes = scatter_found_lanes(sm_count, s), least = std::min(least_span, link_threads / lanes);
+    const ScatterRange r = filled(up(std::max(up(s.rows, sm_count * 4), link_threads / lanes), least) * least, 0);
     return r.span <= most_span && fits(r) ? r : ScatterRange{};
   }
   int shift = 3;
@@ -164,6 +173,12 @@ inline ScatterPacked scatter_packed(int64_t sm_count, int64_t shared_bytes, cons
   t.shift = least_tile;
   // A tile for each multiprocessor, where there are so many rows.
   while (t.shift < most_tile && shared(t.shift + 1) <= std::min(wanted, shared_bytes - own) && s.rows >> (t.shift + 1) >= sm_count) t.shift++;
+  // Half as large ones where most multiprocessors would wait for few that have one tile more, rows have an index nearly each, and a block that fills bins still has several words for each (H200: f32 700001x1, 500000 22.1 to 18.8 us,
+  // bf16 600001x2, 500000 30.2 to 24.2, 1300001x1, 1000000 27.9 to 25.2; f32 620001x1, 200001 14.0 to 14.4; where rounds are equally long slower, 1000000x1, 500002 19.2 to 20.2).
+  constexpr int64_t least_piece = 8;
+  constexpr PackBlock few = pack_block(few_bins, packed_row_bytes);
+  const auto rounds = [&](int shift) { return ((((s.rows - 1) >> shift) + sm_count) / sm_count) << shift; };
+  if (s.indices * 2 > s.rows && t.shift > least_tile && rounds(t.shift - 1) * 5 <= rounds(t.shift) * 4 && (((s.rows - 1) >> (t.shift - 1)) + 1) * least_piece <= few.threads * few.each) t.shift--;
   t.span = int64_t{1} << t.shift, t.room = room(t.span), t.shared = shared(t.shift);
   // Many indices: more bins, by larger blocks, so that as many words are written together (bf16 20000001x1, 19000001 353 to 326 us; f16 5000003x1, 1000001 25.2 to 27.4).
   constexpr int64_t many = int64_t{1} << 22;
@@ -225,7 +240,10 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Threads of rows that are more than a copy of them costs, unless rows are long: then a row is not written twice. And rows for each index from which on that is so.
   // Rows of 64 to 640 bytes are sooner copied where half of them have an index (H200: f16 32768x71, 10992 23.2 to 14.7 us, bf16 300000x100, 110000 109 to 87, f32 100000x16, 34000 16.9 to 13.0; 30000x300, 12000 35.9 to 38.1).
   constexpr int64_t many_lanes = 400'000, long_vectors = 2048, rare_rows = 16, least_copied = 64, most_copied = 640;
-  const int64_t least_idle = row_bytes >= least_copied && row_bytes <= most_copied ? 2 : 4;
+  // Shorter ones, too, that ranges would meet element by element, as long as their lists are few (H200: f32 100003x13, 40000 18.5 to 15.2, 300000x15, 120000 35.2 to 31.0, 300000x5, 100000 21.4 to 19.4, bf16 200001x21, 80000 29.8 to
+  // 24.7; f32 500001x11, 200001 37.2 to 42.7, 1000000x9, 400000 61.6 to 83.9, bf16 1000001x30, 400001 108 to 129).
+  constexpr int64_t least_copied_few = 20, few_copied = int64_t{1} << 17;
+  const int64_t least_idle = row_bytes >= (scatter_vector(s) == 0 && s.indices <= few_copied ? least_copied_few : least_copied) && row_bytes <= most_copied ? 2 : 4;
   // Bytes of slots.
   constexpr int64_t most_slots = 1 << 30;
   const bool many = s.rows * scatter_lanes(s) >= many_lanes, rare = many && s.indices * rare_rows <= s.rows;

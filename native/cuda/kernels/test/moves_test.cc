@@ -89,7 +89,9 @@ void scatters() {
           if (kind == Scattering::found || kind == Scattering::bins) {
             const ScatterRange r = scatter_range(multiprocessors, shared_bytes, s, kind == Scattering::bins);
             const int64_t ranges = over(rows, r.span);
-            ranged = ranged && covers(rows, ranges, r.span) && ranges <= most_blocks && r.span % 8 == 0 && r.span <= most_span && lanes <= 32 && n <= 32 * rows;
+            const int64_t of_row = kind == Scattering::found ? scatter_found_lanes(multiprocessors, s) : lanes;
+            ranged = ranged && covers(rows, ranges, r.span) && ranges <= most_blocks && (r.span % 8 == 0 || (of_row > 32 && !scatter_single(s))) && (kind == Scattering::bins || r.span * of_row >= link_threads) && r.span <= most_span && n <= 32 * rows;
+            listed = listed && of_row <= link_threads && (of_row & (of_row - 1)) == 0 && (of_row <= 32 || rows * of_row <= multiprocessors * 8 * link_threads);
             ranged = ranged && (kind == Scattering::found ? n <= 8192 : n >= 32768 && ranges <= most_bins && r.span == int64_t{1} << r.shift && ranges >= multiprocessors / 2);
             // Numbers in a list have 16 bits; a range has its share of the indices, and more.
             fits = fits && r.room < 1 << 16 && r.room % 4 == 0 && (r.room >= n || r.room * ranges > n) && r.shared == r.span * 4 + r.room * (scatter_single(s) ? 10 : 6) && r.shared <= shared_bytes - (4 << 10);
@@ -129,11 +131,15 @@ void scatters() {
   const auto look_lanes = [](int64_t rows, int64_t dim, int64_t n, int64_t bytes) { return scatter_look_lanes(multiprocessors, {rows, dim, n, bytes}); };
   expect(look_lanes(1, 89, 1104, 4) == 1 && look_lanes(1, 89, 16, 4) == 32 && look_lanes(512, 256, 30'000, 4) == 64 && look_lanes(2, 256, 32'768, 2) == 1, "blocks that look have more groups where few rows have many indices each");
   expect(of(1024, 256, 1024) == Scattering::found && of(100'000, 16, 300'000) == Scattering::bins && of(2'000'003, 2, 1'000'001) == Scattering::bins, "ranges of rows look through few indices, and read bins of many");
+  const auto found_lanes = [](int64_t rows, int64_t dim) { return scatter_found_lanes(multiprocessors, {rows, dim, 1500, 4}); };
+  expect(found_lanes(1024, 256) == 64 && found_lanes(800, 1000) == 256 && found_lanes(5000, 200) == 32 && found_lanes(1000, 9) == 4, "a row of a range has a thread for each of its vectors where all rows are met at once");
+  const auto tile = [](int64_t rows, int64_t dim, int64_t n) { return scatter_packed(multiprocessors, shared_bytes, {rows, dim, n, 4 / dim}).span; };
+  expect(tile(700'001, 1, 500'000) == 2048 && tile(1'000'000, 1, 500'002) == 4096 && tile(1'000'001, 2, 600'001) == 4096 && tile(620'001, 1, 200'001) == 4096, "tiles are half as large where rounds of multiprocessors are shorter so");
   expect(of(5'000'003, 1, 700'001) == Scattering::packed && of(33'554'432, 1, 2'000'000) == Scattering::packed && of(16'000'001, 4, 1'000'001) == Scattering::tiles && of(1'900'000, 1, 120'001) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) == Scattering::packed && of(300'007, 1, 600'001) != Scattering::packed && of(33'554'433, 1, 20'000'001) == Scattering::packed,
          "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges, and many indices are packed with their elements where there is room");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted && of(1201, 51, 65'537) == Scattering::fixed && of(3000, 64, 200'001) == Scattering::fixed,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
-  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains,
+  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains && of(300'000, 15, 120'000) == Scattering::lists && of(1'000'000, 9, 400'000) == Scattering::bins,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
   expect(of(19'453, 2351, 2179) == Scattering::lists && of(10'000, 1100, 2400) == Scattering::lists && of(2000, 8192, 50) == Scattering::few && of(8193, 2500, 100) == Scattering::few && of(9001, 8193, 20) == Scattering::lists && of(4001, 20'001, 20) == Scattering::few, "so are long rows with more indices than each block is to look through");
 }
