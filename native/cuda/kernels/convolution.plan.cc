@@ -20,6 +20,7 @@
 #include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
+#include "convolution/windows_task.h"
 #include "matmul/launch.h"
 
 namespace opscope::cuda {
@@ -93,16 +94,19 @@ void plan_direct(Planner& p, const ConvOperands& from, const ConvSizes& s, const
   const int64_t outputs = shape.outputs();
   const int together = conv_filters_together(p.device.sm_count, shape, group);
   const int64_t blocks = ceil_div(shape.filters, together);
+  const auto windows = [&](int64_t of_filters, int64_t chunks) {
+    return ConvWindows{shape.columns, static_cast<int>(of_filters), static_cast<int>(chunks), conv_divisor(static_cast<int>(shape.plane)), conv_divisor(s.height.output * s.width.output), conv_divisor(s.width.output), conv_divisor(s.height.output)};
+  };
   if (group == 1 && conv_takes_window(p.device.sm_count, shape, together)) {
     const int64_t chunks = ceil_div(shape.columns, 256 * (together == 1 ? 4 : 2));
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels && shape.channels >= 4 ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), from.x, from.weight,
-             p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(blocks), static_cast<int>(chunks));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together) + (shape.terms == shape.channels ? "_point" : "")), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), from.x, from.weight,
+             p.output(), s, windows(blocks, chunks));
     return;
   }
   if (const int shared = conv_filters_together(p.device.sm_count, shape, 8); group == 32 && conv_shares_window(p.device.sm_count, shape, s.channels / s.groups, shared)) {
     const int64_t parts = ceil_div(shape.filters, shared), chunks = ceil_div(shape.columns, 32);
     const auto weights = static_cast<unsigned>(shape.terms * shared * 4);
-    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights), {shape.groups * parts * chunks}, 256, weights, from.x, from.weight, p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(parts), static_cast<int>(chunks));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(shared) + "_shared", weights), {shape.groups * parts * chunks}, 256, weights, from.x, from.weight, p.output(), s, windows(parts, chunks));
     return;
   }
   if (together > 1) {
