@@ -3,7 +3,8 @@
 //
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
-// (simd/windows.h), or the input is the matrix; tiles of bf16 meet pairs of channels in such copies (simd/part_tiles.h). 3x3 windows with stride 1 are transformed first where that is less work (f32, AVX-512; simd/winograd.h).
+// (simd/windows.h), or the input is the matrix; tiles of bf16 meet pairs of channels in such copies (simd/part_tiles.h). 3x3 windows with
+// stride 1 are transformed first where that is less work (f32, AVX-512; simd/winograd.h).
 #include "simd/direct_rows.h"
 #include "simd/few_outputs.h"
 #include "simd/few_terms.h"
