@@ -3,11 +3,13 @@
 //
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
-// (simd/windows.h), or the input is the matrix. 3x3 windows with stride 1 are transformed first where that is less work (f32, AVX-512; simd/winograd.h).
+// (simd/windows.h), or the input is the matrix; tiles of bf16 meet pairs of channels in such copies (simd/part_tiles.h). 3x3 windows with
+// stride 1 are transformed first where that is less work (f32, AVX-512; simd/winograd.h).
 #include "simd/direct_rows.h"
 #include "simd/few_outputs.h"
 #include "simd/few_terms.h"
 #include "simd/image_columns.h"
+#include "simd/part_tiles.h"
 #include "simd/parts.h"
 #include "simd/tap_products.h"
 #include "simd/tiles.h"
@@ -210,6 +212,16 @@ bool by_vectors(const Geometry& whole, bool is_float) {
   return whole.plain() && whole.group_filters() == 1 && (!is_float || times(whole.batch * whole.channels, whole.in_plane()) <= MOST_FLOATS_READ);
 }
 
+#if defined(OPSCOPE_TILES)
+// By tiles of what parts copy, but where images as columns, one vector or few outputs take less.
+template <class F>
+bool by_tile_parts(const Geometry& whole, int threads) {
+  if (!F::TILES || !tiles_fill(whole) || by_vectors(whole, false) || TapProducts(whole).pays()) return false;
+  const Geometry trimmed = whole.trimmed();
+  return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (tiles_pay_beside_images(trimmed) || F::packs_windows(trimmed) || !by_image_columns<AsStored<BF16>>(whole));
+}
+#endif
+
 template <class T>
 void run_one_filter(const Call& c, const Geometry& g) {
   const int64_t k = g.group_channels(), n = g.out_plane(), products = g.batch * g.groups;
@@ -236,6 +248,10 @@ void run(const Call& call) {
   if (whole.meets_images()) return run_images<T, F>(call, whole);
   if (by_direct_rows(whole, call.threads, sizeof(T))) return run_direct_rows<T>(call, whole, F::output(output<T>(call)));
   if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
+#if defined(OPSCOPE_TILES)
+  if constexpr (F::TILES)
+    if (by_tile_parts<F>(whole, call.threads)) return run_tile_parts(call, whole);
+#endif
   if (by_image_columns<F>(whole)) {
     if constexpr (F::PAIRS)
       if (pairs_images<F>(whole)) return run_image_columns<typename F::Rows::Unit, T>(call, whole);
@@ -286,6 +302,9 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
   if (by_direct_rows(whole, threads, rounded ? sizeof(BF16) : sizeof(float))) return 0;
   if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
+#if defined(OPSCOPE_TILES)
+  if (by_tile_parts<F>(whole, threads)) return TileParts(whole, threads).scratch(threads);
+#endif
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   if (by_vectors(whole, !rounded)) return 0;
 #if defined(OPSCOPE_FEW_ROWS)

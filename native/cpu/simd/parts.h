@@ -131,13 +131,15 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   const int64_t places = p.count() / p.filter_parts;
   const auto compute = [&](int64_t nth) {
     const int64_t share = nth / places, place = nth % places, across = place % p.across, down = place / p.across % p.down, left_over = place / (p.across * p.down), group = left_over % g.groups;
-    const Range own = part(filters, 1, static_cast<int>(share), static_cast<int>(p.filter_parts));
+    const auto a = filters_of(group);
+    int64_t granule = 1;
+    if constexpr (requires { a.groups; }) granule = a.groups.rows;
+    const Range own = part(filters, granule, static_cast<int>(share), static_cast<int>(p.filter_parts));
     const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
     const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) return;
     if (images != images_before) p.offsets(images_before = images, offsets);
     p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
-    const auto a = filters_of(group);
     const auto output_of = [&](int64_t n) {
       return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
     };
@@ -146,7 +148,15 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       if constexpr (sizeof(T) == sizeof(float)) return {output_of(n), g.stored_plane};
       return {sums + n * rows * columns, stride};
     };
-    if (p.packs) {
+    if constexpr (requires { a.groups; }) {
+      if (p.lies) {
+        const TileChannels of(g.group_channels());
+        const int64_t volume = g.volume(), channel = g.group_channels() > 1 ? offsets[volume] - offsets[0] : 0;
+        for (int64_t i = g.group_channels() * channel; i < of.all() * channel; i++) copy[i] = 0;
+        const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
+        for (int64_t from = 0; from < past; from += next) a.multiply_lying(copy + from, offsets, volume, channel, of, own, flat, sums + from, stride);
+      } else a.multiply(Copied<Unit>{p, copy, offsets, rows, columns}, own, planes * rows * columns, s.k, sums, stride, slab);
+    } else if (p.packs) {
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
         for (int64_t l = 0; l < s.k; l += terms)

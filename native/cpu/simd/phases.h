@@ -6,6 +6,7 @@
 #pragma once
 #include "fetch.h"
 #include "padded_rows.h"
+#include "tile_shapes.h"
 #include "windows.h"
 
 namespace {
@@ -59,11 +60,13 @@ struct Parts {
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
   bool compact;          // tiles meet outputs alone, row after row, and end with a plane
   bool by_planes;        // tiles end with a plane, for many vectors would lie between planes
+  bool lies = false;     // tiles of pairs are read in the copy
   bool copies_planes;    // parts are whole planes of the input without padding
   // Floats: the copied input and a slab (vectors reach behind their ends), sums, a block of filters, and where each term lies.
   int64_t input_floats, slab_floats, sum_stride, sum_floats, block_floats, floats;
 
-  Parts(const Geometry& geometry, int threads) : Parts(geometry, threads, parts_of(geometry.width.output, most_across(geometry))) {}
+  // by_tiles: of pairs that tiles multiply (simd/part_tiles.h).
+  Parts(const Geometry& geometry, int threads, bool by_tiles = false) : Parts(geometry, threads, by_tiles, parts_of(geometry.width.output, most_across(geometry))) {}
   int64_t count() const { return filter_parts * g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
   int64_t flat(int64_t planes, int64_t some_rows, int64_t some_columns) const { return (planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
   bool fits() const { return input_floats <= MOST_FLOATS && floats <= MOST_FLOATS; }
@@ -98,6 +101,7 @@ struct Parts {
             const Row of_row{g.stride, g.width.step, w.cells, first_w, of_axis(first_w, g.width.input, w.cells)};
             const int64_t first_h = row * g.stride + ph - g.height.padding;
             const Range met = of_axis(first_h, g.height.input, h.cells);
+            const int64_t last = least(g.width.input, (column + w.cells) * g.stride);
             const auto copy_rows = [&](const auto& one) {
               for (int64_t i = 0; i < d.cells; i++) {
                 const int64_t at_d = (depth + i) * g.stride + pd - g.depth.padding;
@@ -108,7 +112,7 @@ struct Parts {
                   for (int64_t j = own.begin; j < own.end; j++, from += g.stride * g.height.step, to += w.cells) {
                     // With each phase a share of the same row of the channel that follows: the processor does not fetch every second row.
                     if (g.stride > 1)
-                      for (int64_t q = pw * LINE; q < g.width.input; q += w.phases * LINE) fetch_line(from + Rows::CHANNELS * g.in_plane() + q, Far{});
+                      for (int64_t q = column * g.stride + pw * LINE; q < last; q += w.phases * LINE) fetch_line(from + Rows::CHANNELS * g.in_plane() + q, Far{});
                     one.copy(Rows(from, g.in_plane(), c + 1 == channels), to);
                   }
                   to = zeroed(to, (h.cells - own.end) * w.cells);
@@ -123,9 +127,9 @@ struct Parts {
   }
 
  private:
-  Parts(const Geometry& geometry, int threads, int64_t parts_across)
-      : Parts(geometry, threads, parts_across, parts_down(geometry, threads, parts_across), (geometry.width.output + parts_across - 1) / parts_across) {}
-  Parts(const Geometry& geometry, int threads, int64_t parts_across, int64_t parts_down, int64_t part_columns)
+  Parts(const Geometry& geometry, int threads, bool by_tiles, int64_t parts_across)
+      : Parts(geometry, threads, by_tiles, parts_across, parts_down(geometry, threads, parts_across), (geometry.width.output + parts_across - 1) / parts_across) {}
+  Parts(const Geometry& geometry, int threads, bool by_tiles, int64_t parts_across, int64_t parts_down, int64_t part_columns)
       : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows(part_rows(geometry, threads, parts_across, parts_down)), filter_parts(shares_filters(geometry, threads, parts_across) ? threads : 1), h(g, g.height, rows), w(g, g.width, columns) {
     shared = across == 1 ? shared_cells(g, w) : 0;
     w.cells -= shared;
@@ -150,7 +154,21 @@ struct Parts {
     sum_stride = packs || compact ? outputs : up(flat(planes, rows, columns), LINE) + LINE;
     sum_floats = up(filters * sum_stride, LINE);
     block_floats = s.a_floats();
+    if (by_tiles) cut_for_tiles(planes, outputs, least(joined, apart), used);
     floats = input_floats + slab_floats + sum_floats + block_floats + up(s.k, LINE);
+  }
+
+  // A part that tiles multiply: its windows lie, or panels of them are packed.
+  void cut_for_tiles(int64_t planes, int64_t outputs, int64_t lying_vectors, int64_t output_vectors) {
+    const int64_t channels = g.group_channels(), filters = g.group_filters(), units = up(channels * g.volume(), LINE);
+    lies = tiles_lie(g, lying_vectors, output_vectors);
+    packs = !lies;
+    compact = false;
+    if (const int64_t copied = copied_floats(); lies && copied <= MOST_FLOATS) input_floats = up(copied / channels * TileChannels(channels).all() + 2 * NR, LINE);
+    slab_floats = lies ? 0 : least(units, TILE_TERMS) * tile_columns(units, outputs);
+    sum_stride = up(lies ? flat(planes, rows, columns) : outputs, NR) + LINE;
+    sum_floats = up(filters, LINE) * sum_stride;
+    block_floats = units;
   }
 
   // Whether the rows of a plane follow one another as they are written, and a vector of outputs meets at most two of them (others than AVX-512: one).

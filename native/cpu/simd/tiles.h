@@ -33,16 +33,19 @@ constexpr int64_t LYING_PANELS = 2;  // fewer than three of them do not repay a 
 #define OPSCOPE_TILE_ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : : : "memory")
 #define OPSCOPE_TILE_MULTIPLY(sum, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #sum : : : "memory")
 
-// While this exists, the thread has eight tiles of 16 rows of 64 bytes.
+// While this exists, the thread has eight tiles of 64 bytes a row: sums and those of the left operand of up to 16 rows, those of the right one of 16.
 class Tiles {
  public:
-  Tiles() {
+  explicit Tiles(int64_t rows = TILE_ROWS, int64_t units = TILE_UNITS) {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {};
       uint8_t rows[16] = {};
     } shape;
-    for (int i = 0; i < 8; i++) shape.row_bytes[i] = 64, shape.rows[i] = TILE_ROWS;
+    for (int i = 0; i < 8; i++) {
+      shape.row_bytes[i] = static_cast<uint16_t>(i == 4 || i == 5 ? 4 * units : 64);
+      shape.rows[i] = static_cast<uint8_t>(i < 6 ? rows : units);
+    }
     __asm__ volatile("ldtilecfg %0" : : "m"(shape) : "memory");
   }
   ~Tiles() { __asm__ volatile("tilerelease" : : : "memory"); }
