@@ -227,7 +227,6 @@ inline bool attention_takes_copy_engine(const AttentionSizes& s) {
 // On Hopper's tensor cores (attention_wgmma.cu): heads whose rows start on 16 bytes, each with blocks of its own.
 inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
   constexpr long long most = 1ll << 31;
-  constexpr int most_splits_missed = 8;
   if (s.queries < (s.dim <= 64 ? 64 : 17) || s.period != s.queries || !attention_takes_copy_engine(s) || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
   constexpr AttentionTile tiles[] = {{32, 192, 128}, {48, 192, 128}, {64, 192, 128}, {80, 128, 128}, {96, 128, 128}, {128, 128, 128}, {160, 128, 96}, {192, 128, 96}, {256, 128, 80}};
   for (AttentionTile tile : tiles) {
@@ -244,8 +243,6 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
     if (seen <= 64 && tile.dim != 32 && tile.dim != 96 && tile.dim != 80) tile.queries = 128, tile.keys = 64;
     else if ((tile.dim == 80 || tile.dim == 96 || tile.dim == 128) && padded(96) * 8 <= padded(tile.keys) * 7) tile.keys = 96;
     else if (tile.dim == 256 && padded(64) * 9 < padded(tile.keys) * 8) tile.keys = 64;
-    // Shares of the keys are joined by vectors: other heads have none, and are left where few blocks would have all keys.
-    if (s.dim % 8 != 0 && attention_splits(sm_count, s.batch_heads * ((s.queries + tile.queries - 1) / tile.queries), (seen + tile.keys - 1) / tile.keys, attention_wgmma_least_split, 1) > most_splits_missed) return {};
     return tile;
   }
   return {};

@@ -28,7 +28,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     barrier_expect(full, bytes);
     for (int i = 0; i < Group::BOXES; i++) bulk_load(to + i * box, &map, full, i * 64, static_cast<int>(row), static_cast<int>(of));
   };
-  const auto load_keys = [&](int t, int stage) { load(own_k + stage * BYTES, map_k, full_k + 8 * stage, BYTES, Group::BOX, t * BC, source); };
+  const auto load_keys = [&](int t, int stage) { load(own_k + stage * BYTES, map_k, full_k + 8 * stage, BYTES / BC * static_cast<int>(min(static_cast<long long>(BC), s.keys)), Group::BOX, t * BC, source); };
   const auto load_values = [&](int t, int stage) { load(own_v + stage * BYTES, map_v, full_v + 8 * stage, BYTES, Group::BOX, t * BC, source); };
   start_attention(s);
   if (threadIdx.x == 0) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       barrier_init(empty_v + 8 * i, max(groups - 1, 1));
     }
     fence_shared_for_async();
-    load(base, map_q, full_q, Q_BYTES, Q_BOX, first, head);
+    load(base, map_q, full_q, Q_BYTES / BM * static_cast<int>(min(static_cast<long long>(BM), s.queries)), Q_BOX, first, head);
     for (int t = 0; t < STAGES && t < all; t++) load_keys(t, t), load_values(t, t);
   }
   __syncthreads();

@@ -198,7 +198,13 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 #pragma unroll
         for (int j = 0; j < D / 8; j++) {
           const int column = j * 8 + lane % 4 * 2;
-          if (column < s.dim) *reinterpret_cast<float2*>(share.sums + column) = make_float2(sums[j * 4 + h * 2], sums[j * 4 + h * 2 + 1]);
+          if (column >= s.dim) continue;
+          if (s.dim % 2 == 0) {
+            *reinterpret_cast<float2*>(share.sums + column) = make_float2(sums[j * 4 + h * 2], sums[j * 4 + h * 2 + 1]);
+          } else {
+            share.sums[column] = sums[j * 4 + h * 2];
+            if (column + 1 < s.dim) share.sums[column + 1] = sums[j * 4 + h * 2 + 1];
+          }
         }
         continue;
       }

@@ -109,7 +109,7 @@ void launch_stream(Planner& p, const Product& product, const StreamPlan& plan) {
   const bool joins = plan.splits > 1 && !plan.counted;
   if (joins) a.shares = shares_of(p, results, plan.splits);
   if (plan.splits > 1 && plan.counted) a.shares = p.workspace(cells * plan.splits * plan.results * 4), a.counters = p.workspace(cells * 4);
-  const std::string module = plan.scalar ? "matmul_stream_f32" : "matmul_stream", form = (plan.scalar ? "f32" : p.dtype()) + "_" + std::to_string(plan.vectors);
+  const std::string module = plan.scalar ? "matmul_stream_f32" : "matmul_stream", form = (plan.scalar ? scalar_dtype(p) : p.dtype()) + "_" + std::to_string(plan.vectors);
   StreamTask task = {0, plan.blocks, plan.period, plan.warp_rows, plan.window};
   if (plan.few_words > 0) {
     task.few = p.workspace(s.batch * plan.few_words * 4);

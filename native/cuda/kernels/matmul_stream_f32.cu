@@ -1,9 +1,9 @@
 // matmul of f32 where m or n is at most 32, whatever the alignment of rows (matmul/stream.h says when): matmul_stream.cu in f32 arithmetic. The long matrix goes from memory to registers,
 // 16 bytes at a time, eight loads of a thread on their way; the short side lies in shared memory.
 //   matmul_stream_rows_f32_<S>      k is contiguous in the long matrix [length, k]: a warp has 32 rows that start equally far behind 16 bytes, its neighbours others or other parts of k
-//   matmul_stream_columns_f32_<S>   k is not, [k, length]: a warp has every eighth row of the block's share and a window of columns that starts with 16 bytes of memory; the block adds up
+//   matmul_stream_columns_<t>_<S>   k is not, [k, length]: a warp has every eighth row of the block's share and a window of columns that starts with 16 bytes of memory; the block adds up
 //                                   the windows of its warps where they overlap
-// S: elements of the short side.
+// S: elements of the short side; 1: of 16 bits, too.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "matmul/sizes.h"
 #include "matmul/stream.cuh"
@@ -13,7 +13,8 @@ namespace {
 constexpr int WARPS = opscope::cuda::stream_warps, THREADS = WARPS * 32, L = 4;
 
 // Element s of the short side at k, zero outside [0, end) and behind the last s.
-__device__ __forceinline__ float few_at(const FewRaw<f32>& raw, int k, int end, int s) { return s < raw.a.few && k >= 0 && k < end ? raw.at(k, s) : 0.0f; }
+template <class T>
+__device__ __forceinline__ float few_at(const FewRaw<T>& raw, int k, int end, int s) { return s < raw.a.few && k >= 0 && k < end ? to_float(raw.at(k, s)) : 0.0f; }
 
 // A step is 64 bytes of k: lane (g, q) has vector q of rows g, 8 + g, 16 + g and 24 + g.
 template <int S>
@@ -106,10 +107,10 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a, const StreamTask&
   }
 }
 
-// A lane has four columns.
-template <int S>
+// A lane has W vectors of columns.
+template <class T, int S, int W>
 __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTask& t) {
-  constexpr int U = S == 16 ? 4 : 8, WINDOW = 32 * L, PITCH = WINDOW + L, ROWS = opscope::cuda::stream_few / (S * 4), GROUP = S < 8 ? S : 8;
+  constexpr int L = LANES<T>, U = (S == 16 ? 4 : 8) / W, WINDOW = 32 * L * W, PITCH = WINDOW + L, ROWS = opscope::cuda::stream_few / (S * 4), GROUP = S < 8 ? S : 8;
   extern __shared__ __align__(16) char shared[];
   float* few = reinterpret_cast<float*>(shared);  // [ROWS][S]
   float* warp_sums = reinterpret_cast<float*>(shared + opscope::cuda::stream_few);
@@ -118,26 +119,28 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
   const int share = static_cast<int>(a.share), from = static_cast<int>(blockIdx.y) * share, to = min(static_cast<int>(a.k), from + share);
   // Rows of this warp, eight apart.
   const int mine = (to - from - warp + WARPS - 1) / WARPS, most = (to - from + WARPS - 1) / WARPS;
-  const long long row_bytes = WARPS * a.length * sizeof(float);
-  const unsigned long long matrix = a.matrix + batch * a.matrix_batch * sizeof(float);
-  FewRaw<f32> raw(a, batch, shared + opscope::cuda::stream_few, ROWS * 4 + 64);
+  const long long row_bytes = WARPS * a.length * sizeof(T);
+  const unsigned long long matrix = a.matrix + batch * a.matrix_batch * sizeof(T);
+  FewRaw<T> raw(a, batch, shared + opscope::cuda::stream_few, ROWS * 4 + 64);
   const auto load_few = [&](int base) {
     if (base < most) raw.load(from + base * WARPS, min(to, from + base * WARPS + ROWS));
   };
   bool kept = false;
   for (long long cell = blockIdx.x - batch * t.blocks; cell < a.tiles; cell += t.blocks) {
     const long long first = cell * t.window;
-    const auto start_of = [&](int w) { return matrix + ((from + w) * a.length + first) * sizeof(float); };
+    const auto start_of = [&](int w) { return matrix + ((from + w) * a.length + first) * sizeof(T); };
     const char* start = reinterpret_cast<const char*>(start_of(warp) & ~15ull) + lane * 16;
-    const bool there = first - static_cast<int>(start_of(warp) & 15) / 4 + lane * L < a.length;
+    const long long left = a.length - first + static_cast<int>(start_of(warp) & 15) / static_cast<int>(sizeof(T)) - lane * L;  // columns from this lane's first one on
     if (!kept) load_few(0);
-    float sums[S][L] = {};
+    float sums[S][W][L] = {};
     for (int base = 0; base < most; base += ROWS / WARPS) {
       const int count = min(ROWS / WARPS, mine - base), chunk = min(ROWS, to - from - base * WARPS);
-      uint4 x[U];
+      uint4 x[U][W];
       const auto load = [&](int i0) {
 #pragma unroll
-        for (int u = 0; u < U; u++) x[u] = i0 + u < count && there ? load16(start + (base + i0 + u) * row_bytes) : make_uint4(0, 0, 0, 0);
+        for (int u = 0; u < U; u++)
+#pragma unroll
+          for (int w = 0; w < W; w++) x[u][w] = i0 + u < count && left > w * 32 * L ? load16(start + (base + i0 + u) * row_bytes + w * 512) : make_uint4(0, 0, 0, 0);
       };
       load(0);
       if (!kept) {
@@ -153,18 +156,26 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
 #pragma unroll
         for (int u = 0; u < U; u++) {
           if (i0 + u >= count) break;
-          float m[L];
-          unpack<f32>(x[u], m);
-          const float4* y = reinterpret_cast<const float4*>(few + ((i0 + u) * WARPS + warp) * S);
+          const float* y = few + ((i0 + u) * WARPS + warp) * S;
 #pragma unroll
-          for (int s = 0; s < S; s += 4) {
-            const float4 w = y[s / 4];
+          for (int w = 0; w < W; w++) {
+            float m[L];
+            unpack<T>(x[u][w], m);
+            if constexpr (S == 1) {
 #pragma unroll
-            for (int j = 0; j < L; j++) {
-              sums[s][j] = fmaf(m[j], w.x, sums[s][j]);
-              sums[s + 1][j] = fmaf(m[j], w.y, sums[s + 1][j]);
-              sums[s + 2][j] = fmaf(m[j], w.z, sums[s + 2][j]);
-              sums[s + 3][j] = fmaf(m[j], w.w, sums[s + 3][j]);
+              for (int j = 0; j < L; j++) sums[0][w][j] = fmaf(m[j], *y, sums[0][w][j]);
+            } else {
+#pragma unroll
+              for (int s = 0; s < S; s += 4) {
+                const float4 f = reinterpret_cast<const float4*>(y)[s / 4];
+#pragma unroll
+                for (int j = 0; j < L; j++) {
+                  sums[s][w][j] = fmaf(m[j], f.x, sums[s][w][j]);
+                  sums[s + 1][w][j] = fmaf(m[j], f.y, sums[s + 1][w][j]);
+                  sums[s + 2][w][j] = fmaf(m[j], f.z, sums[s + 2][w][j]);
+                  sums[s + 3][w][j] = fmaf(m[j], f.w, sums[s + 3][w][j]);
+                }
+              }
             }
           }
         }
@@ -179,13 +190,18 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
       const int column = column_of(e), s = few_of(e);
       return column < t.window && first + column < a.length && s < a.few ? (first + column) * a.out_length + static_cast<long long>(s) * a.out_few : -1ll;
     };
-    const Results<f32, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x / t.blocks), WINDOW * S, place};
+    const Results<T, decltype(place)> results = {a, batch, static_cast<int>(gridDim.x / t.blocks), WINDOW * S, place};
 #pragma unroll
     for (int group = 0; group < S; group += GROUP) {
       __syncthreads();
-      if (group == 0 && threadIdx.x < WARPS) shifts[threadIdx.x] = static_cast<int>(start_of(threadIdx.x) & 15) / 4;
+      if (group == 0 && threadIdx.x < WARPS) shifts[threadIdx.x] = static_cast<int>(start_of(threadIdx.x) & 15) / static_cast<int>(sizeof(T));
 #pragma unroll
-      for (int s = 0; s < GROUP; s++) *reinterpret_cast<float4*>(warp_sums + (warp * GROUP + s) * PITCH + lane * L) = make_float4(sums[group + s][0], sums[group + s][1], sums[group + s][2], sums[group + s][3]);
+      for (int s = 0; s < GROUP; s++)
+#pragma unroll
+        for (int w = 0; w < W; w++)
+#pragma unroll
+          for (int j = 0; j < L; j += 4)
+            *reinterpret_cast<float4*>(warp_sums + (warp * GROUP + s) * PITCH + (w * 32 + lane) * L + j) = make_float4(sums[group + s][w][j], sums[group + s][w][j + 1], sums[group + s][w][j + 2], sums[group + s][w][j + 3]);
       __syncthreads();
       for (int e = group * WINDOW + threadIdx.x; e < (group + GROUP) * WINDOW; e += THREADS) {
         const int column = column_of(e), s = few_of(e) % GROUP;
@@ -204,9 +220,12 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
 
 }  // namespace
 
-#define COLUMNS(S) \
-  extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_stream_columns_f32_##S(const SkinnyArguments a, const StreamTask t) { columns<S>(a, t); }
-COLUMNS(4)
-COLUMNS(8)
-COLUMNS(16)
+#define COLUMNS(T, S, W) \
+  extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_stream_columns_##T##_##S(const SkinnyArguments a, const StreamTask t) { columns<T, S, W>(a, t); }
+COLUMNS(f32, 1, 4)
+COLUMNS(f32, 4, 1)
+COLUMNS(f32, 8, 1)
+COLUMNS(f32, 16, 1)
+COLUMNS(f16, 1, 4)
+COLUMNS(bf16, 1, 4)
 extern "C" __global__ void __launch_bounds__(THREADS, 2) matmul_stream_rows_f32_16(const SkinnyArguments a, const StreamTask t) { rows<16>(a, t); }

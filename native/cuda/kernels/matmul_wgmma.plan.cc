@@ -10,14 +10,14 @@
 
 namespace opscope::cuda {
 
-WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int64_t batch_x, int64_t batch_y) {
+WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int rows, int64_t batch_x, int64_t batch_y) {
   const int64_t tiles_x = ceil_div(s.x, plan.rows), tiles_y = ceil_div(s.y, plan.columns), parts = s.batch * tiles_x * tiles_y - plan.whole, work = plan.whole + parts * plan.splits;
   if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
   const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
   WgmmaTask task = {};
   task.x = s.x, task.y = s.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
   task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, plan.splits));
-  task.whole = static_cast<int>(plan.whole), task.parts = static_cast<int>(parts), task.joined = plan.joined;
+  task.whole = static_cast<int>(plan.whole), task.parts = static_cast<int>(parts), task.joined = plan.joined, task.bytes = rows * 128;
   task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x);
   task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
   task.batches_x = divisor(batch_x), task.batches_y = divisor(batch_y);
@@ -49,7 +49,7 @@ void launch_shifted(Planner& p, const Product& product) {
   copied = space(p, y, none) || copied;
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaShape shape = {s.batch, x_is_b ? s.n : s.m, x_is_b ? s.m : s.n, s.k};
-  const WgmmaTask task = wgmma_task(shape, {plan.tile_rows, plan.columns, plan.splits, false}, line, x.batch, y.batch);
+  const WgmmaTask task = wgmma_task(shape, {plan.tile_rows, plan.columns, plan.splits, false}, line, plan.columns, x.batch, y.batch);
   const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_y ? static_cast<unsigned>(plan.columns) : line);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const unsigned shared = shifted_shared_bytes(plan.columns);
@@ -79,9 +79,10 @@ void launch_wgmma(Planner& p, const Product& product) {
   const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
-  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(plan.rows));
-  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(plan.columns));
-  const WgmmaTask task = wgmma_task(shape, plan, line, x.batch, y.batch);
+  const int rows_x = k_rows_x ? plan.rows : rows_brought(plan.rows, shape.x), rows_y = k_rows_y ? plan.columns : rows_brought(plan.columns, shape.y);
+  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(rows_x));
+  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(rows_y));
+  const WgmmaTask task = wgmma_task(shape, plan, line, rows_x + rows_y, x.batch, y.batch);
   const CUdeviceptr shares = wgmma_shares(p, plan, task);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
@@ -99,11 +100,12 @@ void launch_linear_wgmma(Planner& p, const Product& product, const LinearStore& 
   const WgmmaShape shape = {1, product.s.m, product.s.n, product.s.k};
   const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line, 256, false);
   const auto map = [&](const Operand& x, int rows) { return tensor_map(x.address, p.spec.dtype, {1, x.rows, x.cols, x.pitch}, static_cast<unsigned>(rows)); };
-  const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
+  const int rows_x = rows_brought(plan.rows, shape.x), rows_y = rows_brought(plan.columns, shape.y);
+  const WgmmaTask task = wgmma_task(shape, plan, line, rows_x + rows_y, 1, 1);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const std::string module = "matmul_linear_" + p.dtype();
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + names[static_cast<int>(store.kind)], shared);
-  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, plan.rows), map(b, plan.columns), product.c, task, store);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, rows_x), map(b, rows_y), product.c, task, store);
   launch.always_waits();
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
 }

@@ -110,7 +110,7 @@ void plan_line(Planner& p, const AttentionSizes& sizes, const AttentionLine& lin
 struct Maps {
   CUtensorMap q, k, v;
 };
-Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys) {
+Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys, bool exact = false) {
   const int64_t kv_heads = s.batch_heads / s.heads * s.kv_heads, pitch = attention_pitch(s), of_q = s.batch_heads * s.queries, of_k = kv_heads * s.keys;
   CUdeviceptr q = p.input(0), k = p.input(1), v = p.input(2);
   if (pitch != s.dim) {
@@ -119,14 +119,14 @@ Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys)
     p.launch(p.kernel_in("attention_rows", "attention_rows"), {ceil_div((of_q + 2 * of_k) * vectors, 256)}, 256, 0, q, k, v, copies, static_cast<long long>(of_q), static_cast<long long>(of_k), s.dim, vectors).always_waits();
     q = copies, k = q + of_q * pitch * 2, v = k + of_k * pitch * 2;
   }
-  const auto of_keys = [&](CUdeviceptr x) { return tensor_map(x, p.spec.dtype, {kv_heads, s.keys, s.dim, pitch}, static_cast<unsigned>(keys)); };
-  return {tensor_map(q, p.spec.dtype, {s.batch_heads, s.queries, s.dim, pitch}, static_cast<unsigned>(queries)), of_keys(k), of_keys(v)};
+  const auto of_keys = [&](CUdeviceptr x, int64_t rows) { return tensor_map(x, p.spec.dtype, {kv_heads, s.keys, s.dim, pitch}, static_cast<unsigned>(rows)); };
+  return {tensor_map(q, p.spec.dtype, {s.batch_heads, s.queries, s.dim, pitch}, static_cast<unsigned>(exact ? std::min<int64_t>(queries, s.queries) : queries)), of_keys(k, exact ? std::min<int64_t>(keys, s.keys) : keys), of_keys(v, keys)};
 }
 
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const CUdeviceptr shares = sizes.dim % 8 == 0 ? split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split, 1) : 0;
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split, 1);
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
@@ -138,7 +138,7 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
 // Blocks of 64 or 128 queries, several of a multiprocessor (attention_short.cu).
 void plan_short(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
+  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys, true);
   const auto bytes = static_cast<unsigned>(attention_short_bytes(tile));
   mark(p.launch(p.kernel_in("attention_short", "attention_short_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {blocks},
                 static_cast<unsigned>(tile.queries * 2), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_apart(sizes)), sizes);

@@ -101,7 +101,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
       for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES;
         barrier_wait(empty + 8 * stage, phase ^ 1);
-        barrier_expect(bar, BYTES);
+        barrier_expect(bar, s.bytes);
         bulk_load(x, &map_x, bar, step * ROW, at.x * BM, 0);
         bulk_load(x + X_BYTES, &map_y, bar, step * ROW, at.y * BN, 0);
       }

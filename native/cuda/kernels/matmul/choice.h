@@ -78,6 +78,18 @@ inline bool takes_slab(const Traits& device, const ProductShape& s) {
 
 inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) { return dtype == Dtype::tf32 ? is_panels_tf32(s) : takes_panels_16(device.sm_count, s); }
 
+// Two to eight vectors (four in 16 bits) with k contiguous and a large matrix, all rows on 16 bytes: the copy engine reads both as they lie, no more rows than there are. Bounds are where it was faster than kernels that stream
+// the matrix (NOTES.md).
+inline bool takes_wgmma_few(const Traits& device, Dtype dtype, const ProductShape& s) {
+  if (!has_wgmma(device) || dtype == Dtype::f32) return false;
+  const bool tf32 = dtype == Dtype::tf32, columns = s.n < s.m, rows = columns ? !s.trans_a : s.trans_b, few_rows = columns ? s.trans_b : !s.trans_a;  // k is contiguous in the matrix; in the vectors
+  const int few = std::min(s.m, s.n), most = tf32 ? 8 : 4, least_k = tf32 ? 1024 : 4096;
+  const double least_bytes = tf32 ? 6e7 : 3e7;
+  const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
+  if (few < 2 || few > most || s.k < least_k || !few_rows || (!rows && (tf32 || columns)) || !rows_aligned_a(s, bytes) || !rows_aligned_b(s, bytes)) return false;
+  return static_cast<double>(s.batch) * std::max(s.m, s.n) * s.k * static_cast<double>(bytes) >= least_bytes;
+}
+
 inline FewLaunch few_choice(const Traits& device, Dtype dtype, const ProductShape& s) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
   const bool aligned = bytes == 2 && rows_aligned_a(s, 2) && rows_aligned_b(s, 2), streamed = is_skinny(s, bytes == 4) && skinny_plan(device.sm_count, bytes, s).k_contiguous;
@@ -95,12 +107,13 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
+  if (takes_wgmma_few(device, dtype, s)) return c;
   if (tensor_cores && (takes_panels(device, dtype, s) || unaligned_pays_few(device.sm_count, shared, bytes, s))) return c;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const bool rows = s.n < s.m ? !s.trans_a : s.trans_b, long_aligned = s.n < s.m ? rows_aligned_a(s, bytes) : rows_aligned_b(s, bytes);  // k is contiguous in the long matrix; its rows start on 16 bytes
   // Small ones of 16 bits are done by blocks that load all of k at once.
   constexpr int least_small = 5;
-  if (bytes == 2 && !rows && few >= least_small && few <= most_narrow_16 && s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= device.sm_count && is_small(device.sm_count, s)) return c;
+  if (bytes == 2 && !rows && few >= least_small && few <= most_narrow_16 && ((s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= device.sm_count && is_small(device.sm_count, s)) || is_small_of_few(device.sm_count, s))) return c;
   // f32 of a few tiles, whose k a cluster shares.
   constexpr int least_shared = 8, most_shared_length = 1024, least_shared_k = 128;
   if (dtype == Dtype::f32 && device.major >= 9 && !rows && few >= least_shared && few <= most_vectors && length * s.batch <= most_shared_length && s.k >= least_shared_k && s.k <= 1024) return c;
@@ -156,9 +169,11 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
+  if (takes_wgmma_few(device, dtype, s)) return TileKernel::wgmma;
   if (takes_panels(device, dtype, s)) return TileKernel::panels;
   if (unaligned_pays_few(device.sm_count, device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(dtype)), s) || (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s))) return TileKernel::unaligned;
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;
+  if (dtype != Dtype::tf32 && is_small_of_few(device.sm_count, s)) return TileKernel::small;
   if (dtype != Dtype::tf32 && is_middle(device.sm_count, s)) return TileKernel::middle;
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;
   if (dtype != Dtype::tf32 && is_middle_at_once(device.sm_count, s)) return TileKernel::middle;

@@ -60,7 +60,9 @@ inline bool is_panels_16(const ProductShape& s) {
   // matmul_short reads k in whole words where it is contiguous in both, and is as fast for many results.
   if (by_short && !s.trans_a && ((s.trans_b && s.k % (vectors ? 2 : 4) == 0) || results >= (few > middle_few ? many_results : 5'000'000))) return false;
   if (s.k <= 8) return s.n <= middle_few || results <= few_results || (!by_short && results <= 5'000'000);
-  // wgmma reads whole vectors as they lie.
+  // wgmma reads whole vectors as they lie: of half a tile of columns and more down many rows it is faster.
+  constexpr int wgmma_columns = 32, wgmma_k = 64, wgmma_rows = 50'000;
+  if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2) && s.n >= wgmma_columns && s.k >= wgmma_k && s.m >= wgmma_rows) return false;
   if (vectors && rows_aligned_a(s, 2) && rows_aligned_b(s, 2)) return few < 64 || (s.k <= short_k && results <= 2'000'000);
   if (few <= most_few) return true;
   return s.k <= short_k ? results <= most_results : static_cast<double>(results) * s.k <= most_products && (s.k <= panels_at_once || results <= 1'200'000);

@@ -18,7 +18,7 @@ constexpr int scaled_few_warps = 8, scaled_few_rows = 16, scaled_few_step = 64; 
 
 // Bounds are where it was faster than tiles on an H200 (NOTES.md).
 inline ScaledFewPlan scaled_few_plan(int sm_count, int64_t m, int64_t n, int64_t k, bool fp8) {
-  constexpr int most_few = 32, row_bytes = 16, warps_of_sm = 24, least_warps_of_sm = 4, least_share = 256, tiles_few = 17, most_k = 8192;
+  constexpr int most_few = 32, row_bytes = 16, warps_of_sm = 24, least_warps_of_sm = 4, least_share = 256, tiles_few = 17, most_k = 2048;
   constexpr double least_bytes = 2.5e6;
   ScaledFewPlan p;
   p.rows_few = m <= n, p.length = std::max(m, n), p.few = std::min(m, n);

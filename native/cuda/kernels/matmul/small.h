@@ -14,6 +14,13 @@ inline bool is_small(int sm_count, const ProductShape& s) {
   return !(a_aligned && b_aligned) && (blocks <= sm_count ? s.k <= (a_aligned || b_aligned ? most_k : most_k_of_copies) : once && blocks >= 2 * sm_count);
 }
 
+// Of 5 to 16 of the short side also those of a longer k, in the place of larger blocks and of warps that share k.
+inline bool is_small_of_few(int sm_count, const ProductShape& s) {
+  constexpr int least = 5, most = 16, most_k = 640;
+  const int few = std::min(s.m, s.n);
+  return few >= least && few <= most && s.k <= most_k && s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= sm_count && s.k > small_stage<small_tile> && !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2));
+}
+
 // Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:
 // mma.sync with the rows as they lie takes longer.
 inline bool is_middle(int sm_count, const ProductShape& s) {

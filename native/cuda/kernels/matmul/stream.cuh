@@ -52,10 +52,15 @@ struct Results {
     const int parts = 256 / quads, part = threadIdx.x / quads, quad = threadIdx.x - part * quads, each = (splits + parts - 1) / parts;
     scratch[threadIdx.x] = sum_of(quad, min(splits, part * each), min(splits, (part + 1) * each));
     __syncthreads();
-    if (part > 0) return;
-    float4 total = scratch[quad];
-    for (int p = 1; p < parts; p++) add_to(total, scratch[p * quads + quad]);
-    store(quad * 4, total);
+    // Lanes of a warp that add up the parts of four results.
+    int lanes = 32;
+    while (lanes > parts) lanes /= 2;
+    const int own = threadIdx.x / lanes, lane = threadIdx.x - own * lanes;
+    float4 total = {};
+    for (int p = lane; p < parts && own < quads; p += lanes) add_to(total, scratch[p * quads + own]);
+    for (int apart = lanes / 2; apart > 0; apart /= 2)
+      add_to(total, make_float4(__shfl_xor_sync(0xffffffffu, total.x, apart), __shfl_xor_sync(0xffffffffu, total.y, apart), __shfl_xor_sync(0xffffffffu, total.z, apart), __shfl_xor_sync(0xffffffffu, total.w, apart)));
+    if (lane == 0 && own < quads) store(own * 4, total);
   }
 };
 

@@ -17,10 +17,13 @@ struct StreamPlan {
   bool counted = false;    // the last block of a tile adds its shares up, else a launch
   int64_t few_words = 0;   // of a product, where a launch before makes the short side what is multiplied
   int64_t blocks = 0;      // of a product and a share
-  bool scalar = false;     // in f32 arithmetic (matmul_stream_f32.cu), of tf32 too
+  bool scalar = false;     // in f32 arithmetic (matmul_stream_f32.cu), of tf32 and of one vector in 16 bits, too
 };
 
 constexpr int64_t stream_counted = 16 << 10;  // most results and shares of them that the last block of a tile adds up
+
+// Columns of a matrix from which on one vector in 16 bits is multiplied in f32 arithmetic: windows are as wide.
+constexpr int stream_wide = 1024;
 
 // Where the matrix pays for what blocks do besides reading it: least bytes of it, k, and long side. Bounds are where it was faster than other kernels on an H200 (NOTES.md).
 struct StreamBounds {
@@ -35,7 +38,7 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
     if (few <= 8 || (few > 16 && (!tensor_cores || aligned))) return {0};
     return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 64, 128} : StreamBounds{20e6, 100, 128};
   }
-  if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, 256, 129};
+  if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, k < 256 ? 64 : 256, k < 256 ? stream_wide : 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
@@ -83,6 +86,8 @@ inline StreamPlan stream_plan(int sm_count, int64_t element_bytes, bool tensor_c
   constexpr int few_scalar = 4;
   const bool rows_first = s.n < s.m ? !s.trans_a : s.trans_b;
   if (element_bytes == 4 && std::min(s.m, s.n) <= few_scalar && !rows_first && (std::min(s.m, s.n) == 1 || !stream_suits(s, 4, tensor_cores, rows_first, false))) tensor_cores = false;
+  // One vector in 16 bits, too: there is little to multiply.
+  if (element_bytes == 2 && std::min(s.m, s.n) == 1 && std::max(s.m, s.n) >= stream_wide && !rows_first) tensor_cores = false;
   constexpr int64_t unit = 16 * stream_warps;  // rows of the matrix of which each lane of a block has four
   StreamPlan p = {skinny_plan(sm_count, element_bytes, s)};
   const int lanes = static_cast<int>(16 / element_bytes), few = std::min(s.m, s.n), length = std::max(s.m, s.n);
@@ -90,7 +95,7 @@ inline StreamPlan stream_plan(int sm_count, int64_t element_bytes, bool tensor_c
   p.period = lanes / std::gcd(rows ? s.k : length, lanes);
   if (!stream_suits(s, element_bytes, tensor_cores, rows, p.period == 1)) return p;
   p.scalar = !tensor_cores;
-  p.vectors = tensor_cores ? 8 : 4;
+  p.vectors = tensor_cores ? 8 : few == 1 && !rows ? 1 : 4;
   while (p.vectors < few) p.vectors *= 2;
   int64_t least, whole, grain = 1, across;
   if (rows) {
@@ -105,7 +110,7 @@ inline StreamPlan stream_plan(int sm_count, int64_t element_bytes, bool tensor_c
     least = std::max(stream_warps / p.warp_rows * (tensor_cores ? 4 : 2), 8);
     whole = up(s.k + (p.period > 1 ? lanes - 1 : 0), 4 * lanes);
   } else {
-    const int all = tensor_cores ? 8 * lanes * (p.vectors < 32 || element_bytes == 4 ? 2 : 1) : 128;
+    const int all = tensor_cores ? 8 * lanes * (p.vectors < 32 || element_bytes == 4 ? 2 : 1) : p.vectors == 1 ? 128 * lanes : 128;
     // Products of a batch may start off 16 bytes although rows do not.
     across = p.window = p.period > 1 || int64_t{length} * s.k % lanes != 0 ? all - lanes : all;
     p.tiles = up(length, p.window);
@@ -122,7 +127,7 @@ inline StreamPlan stream_plan(int sm_count, int64_t element_bytes, bool tensor_c
   p.splits = up(whole, each);
   p.counted = p.results * p.splits <= stream_counted;
   // The short side stays in shared memory where all of k does.
-  const int64_t at_once = rows ? stream_few / (64 * p.vectors) : stream_few / (p.vectors * element_bytes);
+  const int64_t at_once = rows ? stream_few / (64 * p.vectors) : stream_few / (p.vectors * (tensor_cores ? element_bytes : 4));
   p.blocks = p.tiles;
   if (p.splits == 1 && whole * grain <= at_once) p.blocks = std::min(p.tiles, std::max<int64_t>(p.period, 2 * sm_count / s.batch / p.period * p.period));
   return p;

@@ -1,5 +1,6 @@
 // Tiles of a product by wgmma (sm_90a): 64 rows of X for each warp group, by BN rows of Y. A block has one warp that keeps the copy engine filling a ring of
 // stages (128 bytes of K each), and GROUPS warp groups that multiply. Blocks stay and go from tile to tile; the ring fills for the next one while they store.
+// Of an operand with fewer rows than a tile copies bring no others: results of what lies behind these in shared memory are not stored.
 // Where there are few tiles, blocks take shares of K: those of a tile are a cluster that adds them up through distributed shared memory, in the order of the
 // shares, or store them for matmul_join (matmul_parts.cu).
 #pragma once
@@ -106,7 +107,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
       const Place at = place_of(s, blockIdx.x);
       const Steps steps = steps_of(s, at);
       for (; ahead < S && steps.from + ahead < steps.to; ahead++) {
-        barrier_expect(full + 8 * ahead, BYTES);
+        barrier_expect(full + 8 * ahead, s.bytes);
         load_operand<T, BN, TY>(base + ahead * BYTES + X_BYTES, map_y, full + 8 * ahead, at.y * BN, (steps.from + ahead) * BK, 0);
       }
     }
@@ -125,7 +126,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
           }
         }
         barrier_wait(empty + 8 * stage, phase ^ 1);
-        barrier_expect(bar, BYTES);
+        barrier_expect(bar, s.bytes);
         load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
         load_operand<T, BN, TY>(y, map_y, bar, y0, step * BK, batch_y);
       }

@@ -1,13 +1,17 @@
 // The launches of matmul_wgmma.plan.cc.
 #pragma once
+#include <algorithm>
+
 #include "operands.h"
 #include "shifted.h"
 #include "wgmma.h"
 
 namespace opscope::cuda {
 
-// With stages of `line` elements of k; operands repeat after `batch_x` and `batch_y` products.
-WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int64_t batch_x, int64_t batch_y);
+// Rows of an operand with k contiguous that copies bring for a tile of so many: no more than there are, as the copy engine takes longer for rows outside of a tensor than for others.
+inline int rows_brought(int tile, int rows) { return std::min(tile, rows); }
+// With stages of `line` elements of k, of which the copy engine brings `rows` rows of both operands; operands repeat after `batch_x` and `batch_y` products.
+WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int rows, int64_t batch_x, int64_t batch_y);
 // Where the blocks of a tile store their shares of k, 0 where they do not, and the launch that adds them up to `out` of `dtype`. `turned`: the result has Y's rows.
 CUdeviceptr wgmma_shares(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task);
 void join_wgmma(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task, CUdeviceptr shares, CUdeviceptr out, const std::string& dtype, bool turned);

@@ -39,7 +39,7 @@ void product_choices() {
          "and each kernel of tiles");
   expect(tiles(T::wgmma, tf32, {1, 10, 20'000, 1024, false, true}) && tiles(T::unaligned, tf32, {1, 16, 65'536, 84, true, true}) && tiles(T::wgmma, f16, {1, 197, 7, 65'536, false, false}) && tiles(T::small, f16, {8, 257, 7, 256, true, false}) && tiles(T::f32_small, f32, {1, 16, 557, 1024, false, false}),
          "tensor cores take few vectors where a copy of the short side is all they need, blocks of few tiles those of a small matrix");
-  expect(tiles(T::wgmma, tf32, {1, 5, 256, 30'000, false, true}) && tiles(T::wgmma, tf32, {1, 128, 3, 120'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 4096, 20'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 256, 16'384, false, true}),
+  expect(tiles(T::wgmma, tf32, {1, 5, 256, 30'000, false, true}) && tiles(T::wgmma, tf32, {1, 128, 3, 120'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 600, 20'000, false, true}) && !tiles(T::wgmma, tf32, {1, 5, 256, 16'384, false, true}),
          "two to eight vectors in tf32 with a long k and few results take parts of k by wgmma");
   expect(product_choice(hopper, tf32, {1, 1, 4941, 31'723, false, false}).stream.scalar && !product_choice(hopper, tf32, {1, 7, 65'536, 513, false, false}).stream.scalar && is(K::narrow, f16, {1, 3, 262'144, 83, true, true}) &&
              is(K::narrow, f16, {1, 12, 65'536, 9, true, false}) && is(K::narrow_split, tf32, {1, 3701, 17, 257, true, true}) && is(K::narrow_split, bf16, {1, 38'629, 5, 64, true, false}) && !is(K::narrow_split, f32, {1, 5, 32'769, 513, false, false}),
@@ -53,6 +53,14 @@ void product_choices() {
   expect(is(K::slim, f32, {1, 8192, 16, 2697, false, false}) && is(K::stream, f32, {1, 154'841, 15, 103, false, false}) && tiles(T::shifted, f16, {1, 79, 33, 787'997, false, true}) && !tiles(T::shifted, f16, {1, 79, 33, 30'001, false, true}) && tiles(T::panels, bf16, {37, 17, 263, 256, true, false}) &&
              !tiles(T::panels, bf16, {46, 125, 27, 281, true, false}) && is(K::short_k, f16, {1, 13'794, 769, 33, false, false}) && !is(K::short_k, f16, {1, 100'001, 777, 37, false, false}) && is(K::few, f32, {1, 2, 1, 4097, true, false}) && !is(K::few, tf32, {1, 60, 2, 8000, true, false}) && !is(K::few, f32, {1, 1, 1, 16'385, false, false}),
          "longer sums of few results and of narrow ones have their kernels");
+  expect(tiles(T::wgmma, f16, {1, 3, 8192, 8192, false, true}) && tiles(T::wgmma, bf16, {1, 4, 8192, 8192, false, false}) && tiles(T::wgmma, tf32, {1, 2, 8192, 8192, false, true}) && tiles(T::wgmma, tf32, {1, 16'384, 6, 2048, false, true}) && is(K::skinny, f16, {1, 1, 8192, 8192, false, true}) &&
+             is(K::skinny, f16, {1, 3, 4096, 2048, false, true}) && is(K::skinny, tf32, {1, 2, 4096, 2048, false, true}) && is(K::skinny, f16, {1, 3, 8192, 8192, false, true}, ampere),
+         "a few rows and a large matrix that the copy engine reads as it lies are left to it");
+  expect(tiles(T::wgmma, bf16, {1, 341'770, 32, 128, false, false}) && tiles(T::panels, f16, {1, 100'000, 24, 128, false, false}) && tiles(T::panels, bf16, {1, 33, 131'072, 104, false, true}) && tiles(T::small, f16, {1, 5, 4097, 257, true, false}) && tiles(T::small, f16, {1, 2447, 5, 615, false, false}) &&
+             tiles(T::small, bf16, {1, 1501, 12, 333, true, false}) && !tiles(T::small, f16, {1, 6, 5001, 265, false, false}),
+         "many rows of half a tile of columns, and a few vectors of a longer k");
+  expect(is(K::stream, f16, {1, 1'048'577, 1, 64, true, false}) && product_choice(hopper, f16, {1, 1, 71'935, 705, false, false}).stream.scalar && !product_choice(hopper, f16, {1, 1, 501, 20'001, false, false}).stream.scalar && is(K::narrow, f16, {1, 1, 30'001, 64, false, false}),
+         "one vector of 16 bits streams in f32 arithmetic, too, where windows of the matrix are full");
   expect(skinny_plan(132, 4, {1, 887, 1, 204'905, false, false}).splits > 12 && skinny_plan(132, 4, {1, 129, 1, 1'000'001, false, false}).splits < 66, "many rows of a long sum are shared by more blocks than a few are");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),

@@ -156,7 +156,7 @@ bool slim() {
 // Blocks of a long matrix times a short side cover the long side and k once, and each keeps to rows that start equally far behind 16 bytes.
 bool stream() {
   bool right = true;
-  for (const int few : {2, 5, 9, 16, 17, 32})
+  for (const int few : {1, 2, 5, 9, 16, 17, 32})
     for (const int length : {33, 113, 1025, 16'384, 38'967, 1'000'003})
       for (const int k : {34, 129, 1024, 1637, 17'153, 131'072, 1'000'003})
         for (const int64_t batch : {1, 5})
@@ -178,7 +178,9 @@ bool stream() {
                     right = right && p.window * p.tiles >= length && p.window * (p.tiles - 1) < length && p.share % stream_warps == 0 && p.share * p.splits >= k && p.share * (p.splits - 1) < k && p.window % lanes == 0;
                   }
                   // The short side is kept only where no other part of it comes.
-                  if (p.blocks < p.tiles) right = right && p.splits == 1 && int64_t{k} * p.vectors * bytes <= stream_few;
+                  if (p.blocks < p.tiles) right = right && p.splits == 1 && int64_t{k} * p.vectors * (p.scalar ? 4 : bytes) <= stream_few;
+                  // A window of one vector is what 32 lanes with four vectors of columns each have.
+                  if (few == 1 && p.scalar && !p.sides.k_contiguous) right = right && p.vectors == 1 && p.results == 128 * lanes && p.window >= p.results - lanes;
                 }
   return right;
 }
