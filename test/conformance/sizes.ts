@@ -168,6 +168,18 @@ const NARROW_PLANES: readonly Params[] = [
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
+/** Windows with a stride of two for many filters: vectors that meet one row of outputs and up to four, more channels than are packed together, terms in several slabs, dilation, groups and padding. */
+const EVEN_WINDOWS: readonly Params[] = [
+  { batch: 2, channels: 19, filters: 23, height: 31, width: 13, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { channels: 67, filters: 65, height: 23, width: 45, kernelHeight: 3, kernelWidth: 3, stride: 2, dilation: 2, paddingHeight: 2, paddingWidth: 3 },
+  { channels: 3, filters: 70, height: 30, width: 71, kernelHeight: 7, kernelWidth: 7, stride: 2, paddingHeight: 3, paddingWidth: 3 },
+  { batch: 3, channels: 37, filters: 13, height: 19, width: 66, kernelHeight: 2, kernelWidth: 2, stride: 2 },
+  { channels: 40, filters: 26, groups: 2, height: 17, width: 37, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingWidth: 1 },
+  { channels: 5, filters: 131, height: 9, width: 19, kernelHeight: 1, kernelWidth: 16, stride: 2, paddingWidth: 9 },
+]
+const EVEN_SIGNALS: readonly Params[] = [{ channels: 300, filters: 9, length: 203, kernel: 4, stride: 2, dilation: 3, padding: 5 }]
+const EVEN_VOLUMES: readonly Params[] = [{ channels: 6, filters: 70, depth: 7, height: 9, width: 21, kernel: 3, stride: 2, padding: 1 }]
+
 /** Groups of one channel: rows of one vector and of several, shifted by padding and dilation, every second element, and several filters of a channel. */
 const SINGLE_CHANNELS: readonly Params[] = [
   { batch: 2, channels: 67, filters: 67, groups: 67, length: 17, kernel: 3, dilation: 2 },
@@ -239,5 +251,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS] : op.id === 'conv3d' ? EVEN_VOLUMES : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

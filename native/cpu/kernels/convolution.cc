@@ -34,7 +34,7 @@ struct AsStored {
   using State = NoState;
   static constexpr bool TILES = false;
   static constexpr bool PAIRS = false;
-  static bool packs_windows(const Geometry&) { return false; }
+  static bool packs_windows(const Geometry& trimmed, int threads) { return sizeof(T) == sizeof(float) && trimmed.packs_even(threads); }
   using Element = T;
   using Term = T;  // of dot products
   using Rows = OneChannel<T>;
@@ -51,7 +51,7 @@ struct AsStored {
 struct InPairs {
   using State = NoState;
   static constexpr bool TILES = false;
-  static bool packs_windows(const Geometry&) { return false; }
+  static bool packs_windows(const Geometry&, int) { return false; }
   static constexpr bool PAIRS = true;
   using Element = float;
   using Term = PairedBF16;
@@ -74,7 +74,7 @@ struct InPairs {
 struct InTiles : InPairs {
   using State = Tiles;
   static constexpr bool TILES = true;
-  static bool packs_windows(const Geometry& trimmed) {
+  static bool packs_windows(const Geometry& trimmed, int = 1) {
     // Packing takes longer where panels meet many rows, or where nothing that is worked out for one channel serves another.
     constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64, NARROW = 12;
     const int64_t filters = trimmed.group_filters(), least_filters = FEW_FILTERS * (trimmed.width.output < NARROW ? 3 : 1) * (trimmed.group_channels() == 1 ? 2 : 1);
@@ -141,7 +141,7 @@ template <class T, class F>
 void run_slice(const Call& call, const Geometry& whole) {
   const Geometry trimmed = whole.trimmed(), g = F::units(trimmed.turned());
   const Parts parts(g, call.threads);
-  const bool packs = F::packs_windows(trimmed), fits = !packs && !trimmed.plain(F::TILES) && parts.fits();
+  const bool packs = F::packs_windows(trimmed, call.threads), fits = !packs && !trimmed.plain(F::TILES) && parts.fits();
   if constexpr (F::PAIRS)
     if (!fits && !packs && !trimmed.is_matrix()) return run<T>(call);
   const int64_t floats = filter_floats(whole, g, F::PAIRS && fits, sizeof(typename F::Element));
@@ -197,7 +197,7 @@ bool pairs_images(const Geometry& whole) { return F::PAIRS && !F::TILES && whole
 // Not where the input is the matrix and its rows fill vectors, or where tiles of bf16 repay their panels.
 template <class F>
 bool by_image_columns(const Geometry& whole) {
-  if ((whole.is_matrix() && whole.out_plane() >= W / 2) || F::packs_windows(whole.trimmed())) return false;
+  if ((whole.is_matrix() && whole.out_plane() >= W / 2) || (F::TILES && F::packs_windows(whole.trimmed(), 1))) return false;
   const ImageColumns columns(whole, pairs_images<F>(whole));
   return F::PAIRS ? columns.pays_beside_pairs() : columns.pays();
 }
@@ -270,7 +270,7 @@ void run(const Call& call) {
 #if defined(OPSCOPE_TILES)
   // Processors with tiles multiply pairs more slowly than floats, but copying what one filter or two meet in many channels takes longer than that.
   if constexpr (F::TILES)
-    if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain(true) && !F::packs_windows(trimmed)))
+    if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain(true) && !F::packs_windows(trimmed, call.threads)))
       return whole.group_filters() <= 2 && whole.group_channels() >= 16 && !by_image_columns<AsStored<T>>(whole) ? run<T, InPairs>(call) : run<T>(call);
 #endif
   if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
@@ -317,7 +317,7 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
     const Parts parts(g, threads);
-    const bool fits = !F::packs_windows(trimmed) && !trimmed.plain(F::TILES) && parts.fits();
+    const bool fits = !F::packs_windows(trimmed, threads) && !trimmed.plain(F::TILES) && parts.fits();
     const size_t own = static_cast<size_t>(filter_floats(slice, g, F::PAIRS && fits, bytes)) + (fits ? static_cast<size_t>(parts.floats * threads) : F::products(trimmed.products()).scratch(threads, rounded));
     if (own > most) most = own;
   };

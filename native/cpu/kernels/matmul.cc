@@ -7,6 +7,7 @@
 #include "simd/products_by_dots.h"
 #include "simd/small_products.h"
 #include "simd/streamed_products.h"
+#include "simd/tiles_along_rows.h"
 #include "simd/vector_products.h"
 
 namespace {
@@ -116,6 +117,15 @@ inline bool other_way(const Size& s, size_t element_bytes) {
 }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
+// The right operand of a product. Where its rows start within lines (AVX-512), many rows of the left one repay packed panels, which two at a time meet.
+template <class T>
+struct RightOfProduct : RightMatrix<T> {
+  bool collides(int64_t rows, int64_t terms) const {
+    constexpr int64_t MANY_ROWS = 12 * MR, MANY_TERMS = 128;
+    return (W == 16 && this->stride % LINE != 0 && rows > MANY_ROWS && terms > MANY_TERMS) || RightMatrix<T>::collides(rows, terms);
+  }
+};
+
 // The operands as floats; as pairs of bf16 and as tiles of such pairs: simd/bf16_operands.h.
 template <class T>
 struct Widened {
@@ -125,7 +135,7 @@ struct Widened {
   static Products products(const Products& p) { return p; }
   static T* output(T* out) { return out; }
   static LeftMatrix<T> left(const T* a, int64_t stride, bool transposed, int64_t) { return {a, stride, transposed}; }
-  static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+  static RightOfProduct<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
 };
 #if defined(OPSCOPE_PAIRS)
 // The same, rounded by the processor.
@@ -175,22 +185,6 @@ inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
   if (bytes == sizeof(BF16)) floats = larger(floats, in_tiles(s).scratch(threads, rounded));
 #endif
   return floats;
-}
-
-// Whether one operand has few rows of few terms and the other one is turned into columns.
-inline bool is_narrow(const Size& s, bool is_float) {
-  constexpr int64_t FEW = 16, FEW_RESULTS = 8, FEW_OF_DOTS = W == 16 ? 24 : FEW;
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
-  if (W == 1 || k > FEW_OF_DOTS || (m > n ? m : n) < LINE) return false;
-  if (k > FEW) return !is_float && s.trans_b && m > 1 && m <= DOT_ROWS && n >= AT_ONCE;
-  if (m <= n) return s.trans_b && k > 1 && (m <= DOT_ROWS || (W >= 8 && m <= FEW_RESULTS && (is_float || k < FEW)));
-  if (n == 1) return !s.trans_a && (W >= 8 || k <= FEW / 2);
-  if (s.trans_a) return n <= (W < 16 || (is_float && k < DOT_ROWS) ? 3 : is_float ? FEW_RESULTS : DOT_ROWS);
-  return W >= 8 && k >= FEW / 2 && n <= 3;
-}
-inline NarrowProduct narrow(const Size& s) {
-  if (s.p.m > s.p.n) return {s.p.m, s.p.k, s.p.n, s.trans_a || s.p.k == 1, s.trans_b, false};
-  return {s.p.n, s.p.k, s.p.m, !s.trans_b, !s.trans_a, true};
 }
 
 template <class T>
@@ -307,6 +301,8 @@ void run(const Call& c) {
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;
   if (by_dots(s, sizeof(T), MORE_DOTS) || by_turned_dots(s, sizeof(T), MORE_DOTS)) return run_dots<typename Operands::Term>(c, s, c.scratch + c.thread * turned_floats(s, rows));
+  if constexpr (sizeof(T) == sizeof(float))
+    if (c.distant_cache && by_tiles_along_rows(s, c.threads)) return run_along_rows(c, s);
   if constexpr (NR >= IN_LINE<T>)
     if (c.stream && c.distant_cache && streams(s, sizeof(T))) return run_streamed<T>(c, s, Operands::output(output<T>(c)));
   if (by_rows(s) && !(Operands::PAIRS && inner > 1 && rows >= W)) return run_rows<T>(c, s);
@@ -331,8 +327,10 @@ size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   const bool is_float = bytes == sizeof(float);
   if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes) || by_dots(size, bytes, is_float) || (is_float && by_rows(size) && !streams(size, bytes))) return 0;
-  const size_t floats = products_scratch(size, bytes, threads), streamed = streams(size, bytes) ? static_cast<size_t>(threads * StreamedFloats(size.p).all()) : 0;
-  return (streamed > floats ? streamed : floats) + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
+  const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
+  const size_t streamed = streams(size, bytes) ? static_cast<size_t>(threads * StreamedFloats(size.p).all()) : 0, along = is_float ? along_rows_scratch(size, threads) : 0;
+  const size_t floats = larger(products_scratch(size, bytes, threads), larger(streamed, along));
+  return floats + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 #include "columns.h"
 #include "interleaved.h"
+#include "vector_products.h"
 
 namespace {
 
@@ -82,6 +83,22 @@ OPSCOPE_APART void narrow_product(const NarrowProduct& s, const T* lengthy, cons
       for (int64_t j = 0; j < s.count; j++) map1<false>(results + j * AT_ONCE, out + j * s.rows + from, 0, n, [](V v) { return v; });
     else scatter_rows(results, s.count, n, out + from * s.count);
   }
+}
+
+// Whether one operand has few rows of few terms and the other one is turned into columns.
+inline bool is_narrow(const Size& s, bool is_float) {
+  constexpr int64_t FEW = 16, FEW_RESULTS = 8, FEW_OF_DOTS = W == 16 ? 24 : FEW;
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+  if (W == 1 || k > FEW_OF_DOTS || (m > n ? m : n) < LINE) return false;
+  if (k > FEW) return !is_float && s.trans_b && m > 1 && m <= DOT_ROWS && n >= AT_ONCE;
+  if (m <= n) return s.trans_b && k > 1 && (m <= DOT_ROWS || (W >= 8 && m <= FEW_RESULTS && (is_float || k < FEW)));
+  if (n == 1) return !s.trans_a && (W >= 8 || k <= FEW / 2);
+  if (s.trans_a) return n <= (W < 16 || (is_float && k < DOT_ROWS) ? 3 : is_float ? FEW_RESULTS : DOT_ROWS);
+  return W >= 8 && k >= FEW / 2 && n <= 3;
+}
+inline NarrowProduct narrow(const Size& s) {
+  if (s.p.m > s.p.n) return {s.p.m, s.p.k, s.p.n, s.trans_a || s.p.k == 1, s.trans_b, false};
+  return {s.p.n, s.p.k, s.p.m, !s.trans_b, !s.trans_a, true};
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ OPSCOPE_INLINE V vector_of(const B& b, int v) {
 
 // Of the left operand, and of the right one (about half of a second-level cache of 1 MiB).
 constexpr int64_t FEW_ROWS = W < 16 ? 130 : 420, FEW_FLOATS = W < 16 ? 150000 : 300000;
-constexpr int64_t FEW_TERMS = 64;  // of a narrow panel: then it is copied whole
+constexpr int64_t MANY_ROWS = 12 * MR, FEW_TERMS = 64;  // of a narrow panel: then it is copied whole
 
 // As the right operand, of `terms` terms. pack(): columns j .. j + columns (<= NR) and rows l .. l + kc as kc groups of NR, missing columns as zero.
 template <class T>
@@ -257,8 +257,8 @@ struct RightMatrix {
   int64_t stride;
   bool transposed;
   int64_t terms;
-  // Whether panels are read as they lie: what copying costs is then not won back.
-  bool stays(int64_t rows, int64_t terms, int64_t columns) const { return sizeof(T) == sizeof(float) && !transposed && (W == 16 || stride % 512 != 0 || rows <= MR) && (rows <= FEW_ROWS || terms * columns <= FEW_FLOATS); }
+  // Whether panels are read as they lie: what copying costs is then not won back. Not one narrow panel that many rows meet, whose last terms are copied anyway.
+  bool stays(int64_t rows, int64_t terms, int64_t columns) const { return sizeof(T) == sizeof(float) && !transposed && (W == 16 || stride % 512 != 0 || rows <= MR) && (rows <= FEW_ROWS || terms * columns <= FEW_FLOATS) && !(columns < NR && columns != W && terms >= FEW_TERMS && rows > MANY_ROWS); }
   // Whether the rows of a panel take the places of others in the second-level cache before the last tile has met them.
   bool collides(int64_t rows, int64_t terms) const {
     constexpr int64_t APART = 512, FEW_TILES = 2 * MR, SETS_FILLED = 128;

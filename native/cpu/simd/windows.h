@@ -4,6 +4,16 @@
 
 namespace {
 
+constexpr int MOST_KERNEL = 16;  // elements of a row of the kernel whose lanes are kept
+
+#if defined(OPSCOPE_JOINED)
+// Every second element of the two vectors from p on, of some of their elements, and zero in the other lanes.
+inline V vload_even_masked(const float* p, VLanes low, VLanes high) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps(low, p), even, _mm512_maskz_loadu_ps(high, p + W));
+}
+#endif
+
 struct Axis {
   int64_t input, kernel, padding, output;
   // Elements from one to the next, in a plane of the input, in one of the output and in a channel of a filter.
@@ -34,6 +44,20 @@ struct Geometry {
   bool meets_images() const {
     const auto whole = [](const Axis& axis) { return axis.output == 1 && axis.padding == 0 && axis.kernel == axis.input; };
     return groups == 1 && (dilation == 1 || volume() == 1) && whole(depth) && whole(height) && whole(width);
+  }
+  // Every second element along the width, which lie in one row for a third of a vector of outputs or more.
+  bool meets_even() const { return stride == 2 && width.step == 1 && width.output >= W / 3 && width.kernel <= MOST_KERNEL; }
+  // Whether panels of those are packed from the input (f32, AVX-512): where as many filters meet them as repay an element of the kernel after the other,
+  // twice as many where vectors meet several rows, and enough panels for each thread that shares an image.
+  bool packs_even([[maybe_unused]] int threads) const {
+#if defined(OPSCOPE_JOINED)
+    constexpr int64_t LEAST_CHANNELS = 3, LEAST_FILTERS = 4, FEW_TERMS_OR_FILTERS = 64, PANELS = 8;
+    const bool shared = threads == 1 || batch * groups >= threads || out_plane() >= PANELS * NR * threads;
+    const int64_t repaid = (width.output < W ? 10 : 5) * volume();
+    return shared && meets_even() && out_plane() == stored_plane && out_plane() >= NR && group_channels() >= LEAST_CHANNELS && group_filters() >= LEAST_FILTERS && 4 * group_filters() >= repaid && (group_channels() * volume() >= FEW_TERMS_OR_FILTERS || group_filters() >= FEW_TERMS_OR_FILTERS);
+#else
+    return false;
+#endif
   }
   // The input itself is the matrix.
   bool is_matrix() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0 && out_plane() == stored_plane; }
@@ -182,6 +206,10 @@ struct Windows {
   };
 
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+#if defined(OPSCOPE_JOINED)
+    if constexpr (sizeof(T) == sizeof(float))
+      if (g.meets_even()) return pack_even(j, columns, l, kc, to);
+#endif
     Run runs[NR];
     int run_count = 0;
     for (int q = 0; q < columns;) {
@@ -214,6 +242,75 @@ struct Windows {
     const Range valid = g.inside(kw, run.from, run.from + run.count);
     return {row * g.width.input + kw * g.dilation - g.width.padding + run.from * g.stride, static_cast<int>(valid.begin - run.from), static_cast<int>(valid.end - run.from)};
   }
+
+#if defined(OPSCOPE_JOINED)
+  // Outputs of one row in a vector: their row, where lane 0 would meet the first element of a row of the kernel, and for each of those the elements of two
+  // vectors that are met, every second one of which is a lane.
+  static constexpr int MOST_RUNS = 4;
+  struct EvenRun {
+    int64_t d, h, at;
+    VLanes low[MOST_KERNEL], high[MOST_KERNEL];
+  };
+  static VLanes every_second(uint32_t lanes) {
+    lanes = (lanes | lanes << 4) & 0x0f0f;
+    lanes = (lanes | lanes << 2) & 0x3333;
+    return static_cast<VLanes>((lanes | lanes << 1) & 0x5555);
+  }
+  // A vector of outputs of all terms after the other one.
+  void pack_even(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    for (int v = 0; v < NV; v++, to += W) {
+      EvenRun runs[MOST_RUNS];
+      const int64_t lanes = columns - v * W < W ? columns - v * W : W;
+      int count = 0;
+      for (int64_t q = 0; q < lanes; count++) {
+        const int64_t row = (j + v * W + q) / g.width.output, column = j + v * W + q - row * g.width.output, past = least(q + g.width.output - column, lanes), depth = row / g.height.output;
+        EvenRun& run = runs[count];
+        run.d = depth, run.h = row - depth * g.height.output, run.at = 2 * (column - q) - g.width.padding;
+        for (int64_t k = 0; k < g.width.kernel; k++) {
+          const int64_t first = run.at + k * g.dilation, begin = first < 0 && (1 - first) / 2 > q ? (1 - first) / 2 : q, end = least(past, (g.width.input - first + 1) / 2);
+          const uint32_t met = begin < end ? (1u << end) - (1u << begin) : 0;
+          run.low[k] = every_second(met & 0xff), run.high[k] = every_second(met >> 8);
+        }
+        q = past;
+      }
+      if (count == 4) pack_runs<4>(runs, l, kc, to);
+      else if (count == 3) pack_runs<3>(runs, l, kc, to);
+      else if (count == 2) pack_runs<2>(runs, l, kc, to);
+      else if (count == 1) pack_runs<1>(runs, l, kc, to);
+      else for (int64_t p = 0; p < kc; p++) vstore(to + p * NR, vset(0));
+    }
+  }
+  // An element of the kernel of some channels after the other, which all meet the same lanes.
+  template <int RUNS>
+  OPSCOPE_APART void pack_runs(const EvenRun* runs, int64_t l, int64_t kc, float* to) const {
+    constexpr int64_t CHANNELS = 16;  // whose rows stay in the first-level cache
+    const int64_t volume = g.volume(), plane = g.in_plane(), past = (l + kc - 1) / volume + 1;
+    for (int64_t c = l / volume; c < past; c += CHANNELS)
+      for (int64_t kd = 0, element = 0; kd < g.depth.kernel; kd++)
+        for (int64_t kh = 0; kh < g.height.kernel; kh++) {
+          int64_t rows[RUNS];
+          for (int i = 0; i < RUNS; i++) rows[i] = g.row(runs[i].d, runs[i].h, kd, kh);
+          for (int64_t kw = 0; kw < g.width.kernel; kw++, element++) {
+            const int64_t begin = c * volume + element < l ? c + 1 : c, most = least(c + CHANNELS, past), end = (most - 1) * volume + element < l + kc ? most : most - 1;
+            const float* from[RUNS];
+            VLanes low[RUNS], high[RUNS];
+            for (int i = 0; i < RUNS; i++) {
+              from[i] = x + begin * plane + rows[i] * g.width.input + runs[i].at + kw * g.dilation;
+              low[i] = rows[i] < 0 ? VLanes{} : runs[i].low[kw], high[i] = rows[i] < 0 ? VLanes{} : runs[i].high[kw];
+            }
+            float* at = to + (begin * volume + element - l) * NR;
+            for (int64_t n = begin; n < end; n++, at += volume * NR) {
+              V all = vload_even_masked(from[0], low[0], high[0]);
+#pragma GCC unroll 4
+              for (int i = 1; i < RUNS; i++) all = _mm512_or_ps(all, vload_even_masked(from[i], low[i], high[i]));
+              vstore(at, all);
+#pragma GCC unroll 4
+              for (int i = 0; i < RUNS; i++) from[i] += plane;
+            }
+          }
+        }
+  }
+#endif
 
   // Whole vectors may reach into the runs behind, which follow, but not out of the row.
   OPSCOPE_INLINE void copy(const T* plane, const Piece& piece, const Run& run, float* row) const {
