@@ -74,7 +74,7 @@ struct InPairs {
 struct InTiles : InPairs {
   using State = Tiles;
   static constexpr bool TILES = true;
-  static bool packs_windows(const Geometry& trimmed, int = 1) {
+  static bool packs_windows(const Geometry& trimmed, int) {
     // Packing takes longer where panels meet many rows, or where nothing that is worked out for one channel serves another.
     constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64, NARROW = 12;
     const int64_t filters = trimmed.group_filters(), least_filters = FEW_FILTERS * (trimmed.width.output < NARROW ? 3 : 1) * (trimmed.group_channels() == 1 ? 2 : 1);
@@ -218,7 +218,7 @@ template <class F>
 bool by_tile_parts(const Geometry& whole, int threads) {
   if (!F::TILES || !tiles_fill(whole) || by_vectors(whole, false) || TapProducts(whole).pays()) return false;
   const Geometry trimmed = whole.trimmed();
-  return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (tiles_pay_beside_images(trimmed) || F::packs_windows(trimmed) || !by_image_columns<AsStored<BF16>>(whole));
+  return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (tiles_pay_beside_images(trimmed) || F::packs_windows(trimmed, threads) || !by_image_columns<AsStored<BF16>>(whole));
 }
 #endif
 
