@@ -41,6 +41,7 @@ const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params }[] = [
     of('embedding', dtype, { rows: 5, dim: 300_007, indices: 11 }),
     of('scatter_add', dtype, { rows: 7, dim: 200_003, indices: 19 }),
     of('exp', dtype, { n: 3_000_001 }),
+    of('conv1d', dtype, { batch: 3, channels: 1000, length: 509, filters: 11, kernel: 1, stride: 2, padding: 0, dilation: 1, groups: 1 }),
     of('conv3d', dtype, { batch: 2, channels: 8200, filters: 2, depth: 2, height: 1, width: 2, kernel: 2, stride: 1, padding: 1, dilation: 1, groups: 1 }),
     of('conv2d', dtype, { batch: 3, channels: 64, filters: 1, height: 61, width: 59, kernelHeight: 1, kernelWidth: 1, stride: 1, paddingHeight: 0, paddingWidth: 0, dilation: 1, groups: 1 }),
   ]),

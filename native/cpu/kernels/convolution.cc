@@ -329,7 +329,7 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Geometry whole(d);
   const bool rounded = bytes < sizeof(float);
-  size_t most = scratch_of<AsStored<float>>(whole, threads, bytes, rounded);
+  size_t most = rounded ? scratch_of<AsStored<BF16>>(whole, threads, bytes, true) : scratch_of<AsStored<float>>(whole, threads, bytes, false);
   [[maybe_unused]] const auto also = [&](size_t other) { most = other > most ? other : most; };
 #if defined(OPSCOPE_PAIRS)
   if (rounded) also(scratch_of<InPairs>(whole, threads, sizeof(float), true));
