@@ -34,17 +34,20 @@ inline size_t along_rows_scratch(const Size& s, int threads) { return by_tiles_a
 template <int ROWS, int VECTORS>
 OPSCOPE_APART void tile_along(const SmallLeft& a, const float* b, int64_t k, float* c, int64_t c_stride, VLanes last, const float* ahead) {
   const int64_t row = a.row, term = a.term;
-  const float *at = a.data, *below = at + SHARED_POINTER * row;
+  constexpr int POINTERS = (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
+  const float* at[POINTERS];
+#pragma GCC unroll 16
+  for (int i = 0; i < POINTERS; i++) at[i] = a.data + i * SHARED_POINTER * row;
   V sum[ROWS][VECTORS], met[VECTORS];
   const auto load = [&] {
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) met[v] = v + 1 < VECTORS ? vload(b + v * W) : vload_masked(b + v * W, last);
     b += ALONG_COLUMNS;
   };
-  const auto element = [&](int i) { return vset((i < SHARED_POINTER ? at : below)[i % SHARED_POINTER * row]); };
+  const auto element = [&](int i) { return vset(at[i / SHARED_POINTER][i % SHARED_POINTER * row]); };
   const auto add = [&] {
-    at = as_computed(at + term);
-    below = as_computed(below + term);
+#pragma GCC unroll 16
+    for (int i = 0; i < POINTERS; i++) at[i] = as_computed(at[i] + term);
     load();
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
