@@ -29,7 +29,7 @@
   } \
   FLAT(T, op) EACH(T, op, wide, 1, reduce_each<op##_of, LANES<T>, T>) EACH(T, op, one, 1, reduce_each<op##_of, 1, T>) EACH(T, op, few, blocks, reduce_each_single<op##_of, T>) \
   COLUMNS(T, op, wide, LANES<T>, false, blocks) COLUMNS(T, op, one, 1, false, blocks) \
-  extern "C" __global__ void __launch_bounds__(1024) op##_##T##_columns_strip(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner) { \
+  extern "C" __global__ void __launch_bounds__(512) op##_##T##_columns_strip(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, int reduce, long long inner) { \
     reduce_columns_strip<op##_of, T>(x, {out, parts, count}, reduce, inner); \
   } \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
@@ -58,7 +58,7 @@
   } \
   COLUMNS(T, op, shifted, LANES<T>, true, 6)
 #define SLOTS_KERNEL(T, op, blocks) \
-  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_slots(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, long long chunk, unsigned long long* slots) { \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_slots(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, int chunk, unsigned long long* slots) { \
     reduce_slots<op##_of, T>(x, y, {out, parts, count}, cols, chunk, slots); \
   }
 #define SLOTS(op, blocks) SLOTS_KERNEL(f32, op, blocks) SLOTS_KERNEL(f16, op, blocks) SLOTS_KERNEL(bf16, op, blocks)

@@ -82,7 +82,7 @@ class Reduction {
                 static_cast<long long>(g_.inner), lanes);
       return;
     }
-    if (const int log2 = row_.kind == Row::values && g_.inner == 1 ? spread_rows_log2(p_.device.sm_count, 16 / size_, g_.outer, g_.reduce, g_.groups) : -1; log2 >= 0) {
+    if (const int log2 = row_.kind != Row::product && g_.inner == 1 ? spread_rows_log2(p_.device.sm_count, 16 / size_, g_.outer, g_.reduce, g_.groups, row_.kind == Row::position) : -1; log2 >= 0) {
       const SpreadRows a = {p_.input(0), p_.output(), g_.outer, count_, g_.groups, static_cast<int>(g_.reduce), log2};
       p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_spread_" + p_.dtype()), {ceil_div(g_.outer << log2, reduced_threads)}, reduced_threads, 0, a);
       return;
@@ -122,12 +122,17 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
+    if (const int log2 = row_.kind != Row::product ? several_rows_log2(p_.device.sm_count, 16 / size_, rows, cols, row_.kind == Row::position) : -1; log2 >= 0) {
+      const ReducedRows a = {p_.input(0), p_.output(), parts_, rows, count_, static_cast<int>(cols), log2};
+      p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_several_" + p_.dtype()), {ceil_div(ceil_div(rows, several_rows) << log2, reduced_threads)}, reduced_threads, 0, a);
+      return;
+    }
     if (const ReducedRowsShape s = reduced_rows_shape(p_.device.sm_count, 16 / size_, rows, cols, row_.kind == Row::position); s.vectors > 0) {
       const ReducedRows a = {p_.input(0), p_.output(), parts_, rows, count_, static_cast<int>(cols), s.log2};
       p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_rows_" + p_.dtype() + "_" + std::to_string(s.vectors)), {s.blocks}, reduced_threads, 0, a);
       return;
     }
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::position ? p_.device.sm_count * placed_slots : most_slots);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -142,7 +147,7 @@ class Reduction {
       const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
       const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
       if (split.slots)
-        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk, slots + static_cast<CUdeviceptr>(first * split.splits * 8));
+        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, static_cast<int>(split.chunk), slots + static_cast<CUdeviceptr>(first * split.splits * 8));
       else if (split.cluster)
         p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
       else
@@ -159,7 +164,7 @@ class Reduction {
     }
     if (split.kind == ColumnSplit::Kind::strip) {
       slices(outer, [&](int64_t first, int64_t count) {
-        p_.launch(kernel("_columns_strip"), {split.tiles, 1, count}, 1024, 0, input_at(0, first * reduce * inner), out_at(first * inner), parts_at(first * inner), count_, static_cast<long long>(reduce), static_cast<long long>(inner));
+        p_.launch(kernel("_columns_strip"), {split.tiles, 1, count}, 512, 0, input_at(0, first * reduce * inner), out_at(first * inner), parts_at(first * inner), count_, static_cast<int>(reduce), static_cast<long long>(inner));
       });
       return;
     }

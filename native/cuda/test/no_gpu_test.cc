@@ -195,6 +195,9 @@ void reductions() {
         }
         if (const int log2 = spread_rows_log2(132, 16 / bytes, outer, length, 7); log2 >= 0)
           rows_held = rows_held && length * bytes % 16 == 0 && log2 <= 5 && length * bytes / 16 <= int64_t{1} << log2 && length * bytes / 16 * 2 > int64_t{1} << log2 && outer << log2 >= 132 * 256;
+        for (const bool placed : {false, true})
+          if (const int log2 = several_rows_log2(132, 16 / bytes, outer, length, placed); log2 >= 0)
+            rows_held = rows_held && length * bytes % 16 == 0 && log2 <= 3 && length * bytes / 16 <= int64_t{1} << log2 && reduced_rows_shape(132, 16 / bytes, outer, length, placed).vectors == 0;
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
@@ -210,14 +213,16 @@ void reductions() {
         }
       }
   expect(rows_held, "lanes of a warp hold rows of several vectors");
-  expect(spread_rows_log2(132, 4, 65'537, 16, 32) == 2 && spread_rows_log2(132, 4, 65'537, 15, 32) < 0 && spread_rows_log2(132, 4, 65'537, 16, 1) < 0 && spread_rows_log2(132, 4, 1000, 16, 32) < 0, "short rows of several groups are met one after the other where they are many");
+  expect(spread_rows_log2(132, 4, 65'537, 16, 32) == 2 && spread_rows_log2(132, 4, 65'537, 15, 32) < 0 && spread_rows_log2(132, 4, 65'537, 16, 1) < 0 && spread_rows_log2(132, 4, 40'000, 40, 3, true) < 0 && spread_rows_log2(132, 4, 40'000, 64, 3, true) == 4 && spread_rows_log2(132, 4, 1000, 16, 32) < 0, "short rows of several groups are met one after the other where they are many");
+  expect(several_rows_log2(132, 4, 65'537, 16, true) == 2 && several_rows_log2(132, 8, 1 << 20, 8, false) == 0 && several_rows_log2(132, 4, 65'537, 17, true) < 0 && several_rows_log2(132, 4, 1000, 16, true) < 0, "many short rows are met several by a thread");
   expect(rows_covered, "blocks of rows cover each row once");
   expect(tiles_aligned, "short rows take part of a warp, and their tiles start on 16 bytes and fit in shared memory");
   expect(columns_covered, "tiles and shares cover each column once");
   expect(flat_whole, "few columns are met in steps of whole rows");
   expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
   expect(row_split(132, 4, 1, 16 << 20, 4, true).splits == 2048 && row_split(132, 2, 1, int64_t{1} << 31, 4, true).splits == most_slots && !row_split(132, 4, 1, 32768, 4, true).slots, "long rows are taken by many blocks of one round");
-  expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
+  expect(row_split(132, 4, 1, 32768, 4, true).cluster && row_split(132, 4, 1, 65536, 4, true).cluster && row_split(132, 4, 263, 40'000, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
+  expect(row_split(132, 4, 77, 2'097'153, 4, true).slots && row_split(132, 4, 66, 250'000, 4, true).slots && row_split(132, 2, 560, 300'001, 4, true).slots && !row_split(132, 4, 600, 100'000, 4, true).slots && !row_split(132, 4, 2000, 262'144, 4, true).slots, "long rows that clusters or a block each would leave to few blocks at the end are taken by slots");
   expect(row_split(132, 4, 1000, 16).group == 4 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::strip && column_split(132, 4, 1, 4096, 3000).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");

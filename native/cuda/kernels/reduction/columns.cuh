@@ -237,18 +237,63 @@ __device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T>
   cluster_wait();
 }
 
-// grid: (strips of 128 bytes of columns, 1, outer); 1024 threads = 8 columns of W elements x 128 groups, of which each has every 128th row: no other block has a share.
+// grid: (strips of 128 bytes of columns, 1, outer); 512 threads = 8 columns of W elements x 64 groups, of which each has every 64th row: no other block has a share. A thread has U rows on their way, and asks for the next one as
+// soon as it has taken one in. `reduce`: U rows of each group at least, and 65,535 at most.
 template <class R, class T>
-__device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> results, long long reduce, long long inner) {
+__device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> results, int reduce, long long inner) {
   using Part = typename R::Part;
-  constexpr int W = LANES<T>, lanes = 8, columns = lanes * W, warps = 32;
+  using Word = typename Access<LANES<T>, T>::Word;
+  constexpr int W = LANES<T>, lanes = 8, columns = lanes * W, threads = 512, groups = threads / lanes, warps = threads / 32, U = 16;
   __shared__ Part own[warps][columns];
-  const int lane = threadIdx.x % lanes;
-  const long long first = static_cast<long long>(blockIdx.x) * columns, column = first + lane * W;
+  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;
+  const long long first = static_cast<long long>(blockIdx.x) * columns, column = first + lane * W, step = groups * inner;
   Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  if (column < inner) add_rows<R, R::placed ? 4 : 8, W>(part, x + blockIdx.z * reduce * inner + column, threadIdx.x / lanes, reduce, 1024 / lanes, inner);
+  if (column < inner) {
+    const T* const top = x + (static_cast<long long>(blockIdx.z) * reduce + group) * inner + column;
+    const T* p = top;
+    const int rows = (reduce - group + groups - 1) / groups;
+    const auto meet = [&](auto see) {
+      Word v[U];
+#pragma unroll
+      for (int u = 0; u < U; u++, p += step) v[u] = Access<W, T>::load(p);
+      int k = 0;
+      for (; k + 2 * U <= rows; k += U) {
+#pragma unroll
+        for (int u = 0; u < U; u++, p += step) {
+          see(v[u], k + u);
+          v[u] = Access<W, T>::load(p);
+        }
+      }
+      const int left = rows - k - U;
+#pragma unroll
+      for (int u = 0; u < U; u++, p += step) {
+        see(v[u], k + u);
+        if (u < left) v[u] = Access<W, T>::load(p);
+      }
+#pragma unroll
+      for (int u = 0; u < U - 1; u++)
+        if (u < left) see(v[u], k + U + u);
+    };
+    if constexpr (R::placed) {
+      Strip<R, T> best;
+      meet([&](const uint4& v, int k) { best.see(v, static_cast<unsigned>(k)); });
+      if (best.nan()) {
+        add_rows<R, 1, W>(part, x + static_cast<long long>(blockIdx.z) * reduce * inner + column, group, reduce, groups, inner);
+      } else {
+#pragma unroll
+        for (int j = 0; j < W; j++) part[j] = R::ranked(best.value(j), static_cast<unsigned>(group + groups * best.row(j)));
+      }
+    } else {
+      meet([&](const uint4& v, int) {
+        float f[W];
+        unpack<T>(v, f);
+#pragma unroll
+        for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, 0));
+      });
+    }
+  }
 #pragma unroll
   for (int j = 0; j < W; j++) {
 #pragma unroll
@@ -258,7 +303,7 @@ __device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> r
   __syncthreads();
   if (threadIdx.x >= columns || first + threadIdx.x >= inner) return;
   Part total = R::start();
-#pragma unroll 8
+#pragma unroll
   for (int w = 0; w < warps; w++) total = R::join(total, own[w][threadIdx.x]);
   results.put(blockIdx.z * inner + first + threadIdx.x, total);
 }

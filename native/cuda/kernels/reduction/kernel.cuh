@@ -95,7 +95,7 @@ constexpr int slot_vectors = 4;
 // grid: (splits, rows). A block leaves its share in a slot of 64 bits that is not below `mark`, and the last block of a row reads all slots until each has one:
 // neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
 template <class R, class T>
-__device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, unsigned long long* slots) {
+__device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, T> results, long long cols, int chunk, unsigned long long* slots) {
   using Part = typename R::Part;
   using Word = unsigned long long;
   __shared__ Part scratch[32], second[32];
@@ -109,19 +109,24 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
     if constexpr (R::placed) return w;
     else return __uint_as_float(static_cast<unsigned>(w));
   };
-  const long long row = blockIdx.y, from = blockIdx.x * chunk, at = row * cols + from, count = min(chunk, cols - from), step = slot_vectors * static_cast<long long>(blockDim.x);
+  const auto join_block = [](Part p, Part* shared) -> Part {
+    if constexpr (R::placed) return largest_word(p, shared);
+    else return block_reduce(p, R::start(), shared, Join<R>());
+  };
+  const long long row = blockIdx.y, from = blockIdx.x * static_cast<long long>(chunk), at = row * cols + from;
+  const int count = static_cast<int>(min(static_cast<long long>(chunk), cols - from)), threads = static_cast<int>(blockDim.x), step = slot_vectors * threads;
   const unsigned splits = gridDim.x;
-  Part total = R::start();
+  Part total;
   if constexpr (R::placed) {
-    total = R::moved(leading_largest<R, T, slot_vectors>(x + at, static_cast<int>(count), threadIdx.x, blockDim.x), static_cast<unsigned>(from));
+    total = R::moved(join_block(leading_largest<R, T, slot_vectors>(x + at, count, threadIdx.x, threads), scratch), static_cast<unsigned>(from));
   } else {
-    const Range<R, T> range(x + at, R::pair ? y + at : x, count, 0);
+    const Range<R, T, int> range(x + at, R::pair ? y + at : x, count, 0);
     Part part[slot_vectors];
 #pragma unroll
     for (int u = 0; u < slot_vectors; u++) part[u] = R::start();
-    long long i = threadIdx.x;
-    for (long long left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, blockDim.x);
-    total = block_reduce(range.template rest<slot_vectors, true>(part, i, threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
+    int i = threadIdx.x;
+    for (int left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, threads);
+    total = join_block(range.template rest<slot_vectors, true>(part, i, threadIdx.x, threads), scratch);
   }
   Word* own = slots + row * splits;
   if (threadIdx.x == 0) leave_word(own + blockIdx.x, word_of(total));
@@ -130,7 +135,7 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
   constexpr int U = 4;
   for (unsigned first = threadIdx.x; first < splits; first += U * blockDim.x) {
     Word word[U];
-    await_words(word, own + first, static_cast<int>(blockDim.x), static_cast<int>((splits - first + blockDim.x - 1) / blockDim.x), mark);
+    await_words(word, own + first, threads, static_cast<int>((splits - first + blockDim.x - 1) / blockDim.x), mark);
 #pragma unroll
     for (int u = 0; u < U; u++) {
       const unsigned s = first + u * blockDim.x;
@@ -139,7 +144,7 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
       own[s] = 0;
     }
   }
-  total = block_reduce(total, R::start(), second, Join<R>());
+  total = join_block(total, second);
   if (threadIdx.x == 0) results.put(row, total);
 }
 

@@ -168,29 +168,18 @@ __device__ __forceinline__ typename R::Part first_place(float own, const Ends<R,
   return R::ranked(0.0f + most, first);
 }
 
-// The largest element of the vectors that a thread meets, and the first vector that has it: a comparison and two selections for a vector.
+// The key of the largest element of a vector.
 template <class R, class T>
-struct Leading {
-  float most = -INFINITY;
-  int at;
-
-  static __device__ __forceinline__ float largest(const uint4& v) {
-    if constexpr (sizeof(T) == 4) {
-      return max_or_nan(max_or_nan(key_of<R>(__uint_as_float(v.x)), key_of<R>(__uint_as_float(v.y))), max_or_nan(key_of<R>(__uint_as_float(v.z)), key_of<R>(__uint_as_float(v.w))));
-    } else {
-      const auto larger = [](uint32_t a, uint32_t b) { return of_pairs<T>(a, b, [](auto p, auto q) { return R::value(1.0f) > 0 ? __hmax2_nan(p, q) : __hmin2_nan(p, q); }); };
-      float low, high;
-      unpack_pair(larger(larger(v.x, v.y), larger(v.z, v.w)), low, high, T());
-      return max_or_nan(key_of<R>(low), key_of<R>(high));
-    }
+__device__ __forceinline__ float largest_of(const uint4& v) {
+  if constexpr (sizeof(T) == 4) {
+    return max_or_nan(max_or_nan(key_of<R>(__uint_as_float(v.x)), key_of<R>(__uint_as_float(v.y))), max_or_nan(key_of<R>(__uint_as_float(v.z)), key_of<R>(__uint_as_float(v.w))));
+  } else {
+    const auto larger = [](uint32_t a, uint32_t b) { return of_pairs<T>(a, b, [](auto p, auto q) { return R::value(1.0f) > 0 ? __hmax2_nan(p, q) : __hmin2_nan(p, q); }); };
+    float low, high;
+    unpack_pair(larger(larger(v.x, v.y), larger(v.z, v.w)), low, high, T());
+    return max_or_nan(key_of<R>(low), key_of<R>(high));
   }
-  __device__ __forceinline__ void see(const uint4& v, int i) {
-    const float m = largest(v);
-    const bool more = m > most || (m != m && most == most);
-    most = more ? m : most;
-    at = more ? i : at;
-  }
-};
+}
 
 // The largest of n elements and its place in one word, for thread 0 of the block, whose threads hold up to N vectors each: the largest first, by one
 // instruction for an element, and then its place, by the threads that hold it.
@@ -208,7 +197,7 @@ __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int
 #pragma unroll
     for (int u = 0; u < N; u++) {
       if constexpr (sizeof(T) == 2) {
-        own = max_or_nan(own, Leading<R, T>::largest(a[u]));
+        own = max_or_nan(own, largest_of<R, T>(a[u]));
       } else {
         float f[L];
         unpack<T>(a[u], f);
@@ -231,33 +220,53 @@ __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int
   });
 }
 
-// As first_largest, of any number of vectors of a thread, N of them on their way at a time.
+// The largest word of a block, for its first warp: places with their elements (Places in operations.cuh).
+__device__ __forceinline__ unsigned long long largest_word(unsigned long long own, unsigned long long* scratch) {
+  const auto of_warp = [](unsigned long long word) {
+    const unsigned high = static_cast<unsigned>(word >> 32), most = __reduce_max_sync(0xffffffffu, high);
+    return static_cast<unsigned long long>(most) << 32 | __reduce_max_sync(0xffffffffu, high == most ? static_cast<unsigned>(word) : 0u);
+  };
+  own = of_warp(own);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = own;
+  __syncthreads();
+  return threadIdx.x < 32 ? of_warp(threadIdx.x < blockDim.x / 32 ? scratch[threadIdx.x] : 0) : 0;
+}
+
+// The largest of thread t's elements and its first place in one word: the largest of N vectors at a time, and where it leads, its place among these, which are still in registers.
 template <class R, class T, int N>
 __device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, int t, int threads) {
   constexpr int L = LANES<T>;
   const Range<R, T, int> range(x, x, n, 0);
   const Ends<R, T> ends(range, t);
-  Leading<R, T> lead;
-  lead.at = min(t, range.vectors - 1);
+  constexpr unsigned none = ~0u;
+  float most = ends.keys[0];
+  unsigned place = t < ends.head ? static_cast<unsigned>(t) : none;
+  const auto leads = [&](float a) { return a > most || (a != a && most == most) || place == none; };
   for (int i = t; i - t < range.vectors; i += N * threads) {
     uint4 a[N];
     // A thread without a vector takes the last, which changes nothing.
 #pragma unroll
     for (int u = 0; u < N; u++) a[u] = range.of_x(min(i + u * threads, range.vectors - 1));
+    float m = largest_of<R, T>(a[0]);
 #pragma unroll
-    for (int u = 0; u < N; u++) lead.see(a[u], min(i + u * threads, range.vectors - 1));
-  }
-  return first_place<R, T>(max_or_nan(lead.most, ends.largest()), ends, [&](auto same) {
-    unsigned place = ~0u;
-    if (range.vectors > 0 && same(lead.most)) {
+    for (int u = 1; u < N; u++) m = max_or_nan(m, largest_of<R, T>(a[u]));
+    if (!leads(m)) continue;
+    most = m;
+#pragma unroll
+    for (int u = N - 1; u >= 0; u--) {
+      const unsigned first = static_cast<unsigned>(range.head + min(i + u * threads, range.vectors - 1) * L);
       float f[L];
-      unpack<T>(range.of_x(lead.at), f);
+      unpack<T>(a[u], f);
 #pragma unroll
-      for (int j = 0; j < L; j++)
-        if (same(key_of<R>(f[j]))) place = min(place, static_cast<unsigned>(range.head + lead.at * L + j));
+      for (int j = L - 1; j >= 0; j--) {
+        const float key = key_of<R>(f[j]);
+        if (key == m || (key != key && m != m)) place = first + static_cast<unsigned>(j);
+      }
     }
-    return place;
-  });
+  }
+  if (t < ends.n - ends.done && leads(ends.keys[1])) most = ends.keys[1], place = static_cast<unsigned>(ends.done + t);
+  // Zeros of either sign are equal.
+  return R::ranked(0.0f + most, place);
 }
 
 // Elements t, t + threads, ... of a range.

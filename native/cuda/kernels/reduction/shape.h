@@ -24,11 +24,9 @@ constexpr int64_t most_of_cluster = 8;
 
 // Vectors of a thread where a row has one block and the kernel little code, and of one that leaves its share in a slot; threads of such a block, and slots in all.
 constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096;
-// Slots of places for each multiprocessor, as many as are there at a time: to find a place takes a block longer than a sum (H200: argmax f32 4096x4096 23.2 to 22.4 us, bf16 8192x8192 37.8 and 38.0).
-constexpr int64_t placed_slots = 4;
 
 // `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false, int64_t slots = most_slots) {
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -51,17 +49,23 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
   // No more blocks in all than fit at once, each with at least four vectors per thread.
   const int64_t wanted = std::max<int64_t>(1, sm_count * blocks / rows);
   int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);
-  if (clusters && splits > 1 && splits <= most_of_cluster) {
+  // Long rows, of which there are too many for several blocks of each at once, too: in the end blocks of few rows would be left (H200: sum f16 560x300001 88.8 to 81.9 us, argmin f32 300x262144 92.3 to 76.0; sum f32 2000x65537 121 to 127).
+  constexpr int64_t long_row = 1 << 15, few_rounds = 5;
+  const bool several = splits > 1 || (rows > 1 && vectors >= long_row && rows <= sm_count * few_rounds);
+  // Clusters all run at once, and where they fill the GPU, rows are not long (H200: max f32 77x2097153 169 to 146 us, sum f32 66x250000 26.0 to 22.1; 263x40000 16.5 by clusters, 18.1 by slots).
+  constexpr int64_t most_of_cluster_row = 12 << 10;
+  const bool long_rows = vectors >= most_of_cluster_row && rows * 2 >= sm_count;
+  if (clusters && splits > 1 && splits <= most_of_cluster && !long_rows) {
     int64_t size = 2;
     while (size < splits && size < most_of_cluster) size *= 2;
     // Every block of a cluster has a part.
     const int64_t chunk = up(vectors, size) * width;
-    if (up(cols, chunk) == size) return {RowSplit::Kind::block, threads, 32, chunk, size, true};
+    if (up(cols, chunk) == size && rows * size <= int64_t{sm_count} * blocks) return {RowSplit::Kind::block, threads, 32, chunk, size, true};
   }
-  if (splits == 1) return {RowSplit::Kind::block, threads, 32, vectors * width, 1};
+  if (!several) return {RowSplit::Kind::block, threads, 32, vectors * width, 1};
   // Blocks of one round, so that who is done has another: where all are there from the beginning, the slowest multiprocessor is waited for (f32 4096x4096 on an H100: 26.0
   // us, by 528 blocks 28.2).
-  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, slots), chunk = rounds * slot_threads * slot_vectors * width;
+  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
   return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, true};
 }
 
