@@ -1,8 +1,9 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
-// Kernels: rows_<op>_<dtype>, .._held_<V>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
+// Kernels: rows_<op>_<dtype>, .._held_<V>, .._held_ragged_<V>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "common/arithmetic.cuh"
 #include "common/early.cuh"
+#include "rows/held.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -295,10 +296,17 @@ using RmsNormBackward = NormBackward<T, false>;
   extern "C" __global__ void __launch_bounds__(512, 2) rows_##op##_##T##_held_4(const RowArguments a) { rows_held<Policy<T>, T, 4>(a); }
 #define HELD_LONG_ROWS_OF(T, op, Policy) \
   extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_8(const RowArguments a) { rows_held<Policy<T>, T, 8>(a); }
+#define HELD_RAGGED_ROWS_OF(T, op, Policy)                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_ragged_2(const RowArguments a) { rows_held_ragged<Policy<T>, T, 2>(a); }           \
+  extern "C" __global__ void __launch_bounds__(512, 2) rows_##op##_##T##_held_ragged_4(const RowArguments a) { rows_held_ragged<Policy<T>, T, 4>(a); }
+#define HELD_RAGGED_LONG_ROWS_OF(T, op, Policy) \
+  extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_ragged_8(const RowArguments a) { rows_held_ragged<Policy<T>, T, 8>(a); }
 #define EACH_DTYPE(KERNELS, ...) KERNELS(f32, __VA_ARGS__) KERNELS(f16, __VA_ARGS__) KERNELS(bf16, __VA_ARGS__)
 #define WHOLE_ROWS(...) EACH_DTYPE(WHOLE_ROWS_OF, __VA_ARGS__)
 #define HELD(...) EACH_DTYPE(HELD_ROWS_OF, __VA_ARGS__)
 #define HELD_LONG(...) HELD(__VA_ARGS__) EACH_DTYPE(HELD_LONG_ROWS_OF, __VA_ARGS__)
+#define HELD_RAGGED(...) EACH_DTYPE(HELD_RAGGED_ROWS_OF, __VA_ARGS__)
+#define HELD_RAGGED_LONG(...) HELD_RAGGED(__VA_ARGS__) EACH_DTYPE(HELD_RAGGED_LONG_ROWS_OF, __VA_ARGS__)
 #define ROWS(op, Policy, INPUTS, WRITES) EACH_DTYPE(SHORT_ROWS_OF, op, Policy, INPUTS, WRITES) EACH_DTYPE(LONG_ROWS_OF, op, Policy)
 
 WHOLE_ROWS(softmax, Softmax)
@@ -318,3 +326,7 @@ HELD_LONG(cross_entropy_backward, CrossEntropyBackward)
 HELD(softmax_backward, SoftmaxBackward)
 HELD_LONG(rms_norm, RmsNorm)
 HELD_LONG(group_norm, GroupNorm)
+HELD_RAGGED_LONG(cross_entropy, CrossEntropy)
+HELD_RAGGED_LONG(cross_entropy_backward, CrossEntropyBackward)
+HELD_RAGGED(softmax_backward, SoftmaxBackward)
+HELD_RAGGED_LONG(rms_norm, RmsNorm)

@@ -20,7 +20,7 @@ int64_t few_of(const Planner& p, int64_t cols) {
 void plan_rows(Planner& p, const RaggedOp& op) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   if (launch_few_rows(p, a.rows, a.cols, few_of(p, a.cols)) || launch_narrow_rows(p, a) || launch_ragged_rows(p, a, op)) return;
-  launch_rows(p, a, op.inputs, true);
+  launch_rows(p, a, op.inputs, true, true);
 }
 
 // Short rows that do not start on 16 bytes by lanes with single elements.
@@ -90,7 +90,7 @@ void plan_cross_entropy(Planner& p) {
     if (averages) a.parts_at = p.workspace(4);
     p.launch(p.kernel("cross_entropy_" + p.dtype() + "_" + std::to_string(whole.vectors)), {a.rows}, whole.threads, 0, a);
     if (averages) return;
-  } else if (!launch_ragged_rows(p, a, ragged_any) && launch_rows(p, a, 1, true)) {
+  } else if (!launch_ragged_rows(p, a, ragged_any) && launch_rows(p, a, 1, true, true)) {
     return;
   }
   // One block that waits for no other, where it is soon done (4096 rows on an H200: 2 us less than two blocks and a counter).

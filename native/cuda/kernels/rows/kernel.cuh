@@ -8,9 +8,8 @@
 //   write_weighted(stats, i, v, w)        the same with the weights of the columns, where P::weighted says that it has some
 //   finish(stats)                         once per row, by one thread
 //
-// rows_held: a group of threads for a row, as few as one and as many as a block, which keep it in registers; rows that start on 16 bytes. rows_whole: the
-// same for any row. rows_tile: short rows that do not start on 16 bytes, through shared memory. rows_cluster: a cluster of blocks for a row; rows_part and
-// rows_join: any number of blocks. But for rows_held and rows_tile the row is read twice, the second time from a cache; joins have a fixed order, so results
+// rows_held, rows_held_ragged (held.cuh): rows that stay in registers. rows_whole: a group of threads for a row, as few as one and as many as a block; any row. rows_tile: short rows that do not start on 16 bytes, through shared memory. rows_cluster: a cluster of blocks for a row; rows_part and
+// rows_join: any number of blocks. But for rows that are held and rows_tile the row is read twice, the second time from a cache; joins have a fixed order, so results
 // repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
@@ -146,63 +145,6 @@ __device__ __forceinline__ void mean_of_rows(const RowArguments& a) {
   for (long long i = threadIdx.x; i < a.rows; i += blockDim.x) sum += __ldcg(losses + i);
   sum = block_reduce(sum, 0.0f, scratch, AddOp());
   if (threadIdx.x == 0) *reinterpret_cast<T*>(a.out) = from_float<T>(sum / static_cast<float>(a.rows));
-}
-
-// V vectors of a row for each thread of its group.
-template <class P, class T, int V>
-__device__ __forceinline__ void rows_held(const RowArguments& a) {
-  using Stats = typename P::Stats;
-  constexpr int L = LANES<T>, K = P::inputs;
-  __shared__ Stats scratch[32];
-  const int thread = threadIdx.x % a.group;
-  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / a.group) + threadIdx.x / a.group;
-  // Threads beyond the rows stay for the others of their warp.
-  const int n = row < a.rows ? static_cast<int>(a.cols) / L : 0;
-  if constexpr (P::averaged)
-    if (a.parts_at && threadIdx.x == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
-  P::ahead(a, n > 0 ? row : 0);
-  P p(a, n > 0 ? row : 0);
-  uint4 kept[K][V];
-#pragma unroll
-  for (int u = 0; u < V; u++)
-#pragma unroll
-    for (int k = 0; k < K; k++) kept[k][u] = thread + u * a.group < n ? load16(p.from(k) + (thread + u * a.group) * L) : uint4{0, 0, 0, 0};
-  // Weights come with the row, not after its statistic, where registers hold both.
-  constexpr bool EARLY = P::weighted && V <= 4;
-  [[maybe_unused]] uint4 weights[EARLY ? V : 1];
-  if constexpr (EARLY) {
-#pragma unroll
-    for (int u = 0; u < V; u++) weights[u] = thread + u * a.group < n ? load16(p.weight + (thread + u * a.group) * L) : uint4{0, 0, 0, 0};
-  }
-  const auto each = [&](auto f) {
-#pragma unroll
-    for (int u = 0; u < V; u++) {
-      const int i = thread + u * a.group;
-      if (i >= n) break;
-      float v[K][L];
-#pragma unroll
-      for (int k = 0; k < K; k++) unpack<T>(kept[k][u], v[k]);
-      f(i * L, v, u);
-    }
-  };
-  Stats s = P::start();
-  each([&](int i, auto& v, int) { p.add(s, i, v); });
-#pragma unroll
-  for (int k = 0; k < K; k++) keep_packed(kept[k]);
-  if constexpr (EARLY) keep_packed(weights);
-  s = join_group<P>(s, a.group, scratch);
-  each([&](int i, auto& v, [[maybe_unused]] int u) {
-    if constexpr (EARLY) {
-      float w[L];
-      unpack<T>(weights[u], w);
-      p.write_weighted(s, i, v, w);
-    } else {
-      p.write(s, i, v);
-    }
-  });
-  if (n > 0 && thread == 0) p.finish(s);
-  if constexpr (P::averaged)
-    if (a.parts_at) mean_of_rows<T>(a);
 }
 
 template <class P, class T>

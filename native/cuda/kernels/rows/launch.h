@@ -68,9 +68,9 @@ inline bool launch_narrow_rows(Planner& p, const RowArguments& a) {
 // Blocks and rows up to which the block that comes last takes the mean of a loss over the rows.
 constexpr int64_t most_tickets = 1024, most_averaged = 16384;
 
-// `inputs`: how many of them have rows, which a tile holds. `holds`: whether the op has kernels that keep rows in registers. True where the launch takes the mean of what it writes to `per_row` as well.
-inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1, bool holds = false) {
-  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9, inputs, holds);
+// `inputs`: how many of them have rows, which a tile holds. `holds`: whether the op has kernels that keep rows in registers; `ragged`: those off 16 bytes, too. True where the launch takes the mean of what it writes to `per_row` as well.
+inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1, bool holds = false, bool ragged = false) {
+  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9, inputs, holds, ragged);
   const std::string name = "rows_" + p.spec.op + "_" + p.dtype();
   const auto kernel = [&](const std::string& suffix) { return p.kernel_in("rows", name + suffix); };
   a.group = split.group;
@@ -83,7 +83,7 @@ inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1, bool holds =
     return averages;
   }
   if (split.parts == 1) {
-    p.launch(kernel(split.held > 0 ? "_held_" + std::to_string(split.held) : ""), {split.blocks}, split.threads, 0, a);
+    p.launch(kernel(split.held > 0 ? (a.cols % lanes_of(p.spec.dtype) != 0 ? "_held_ragged_" : "_held_") + std::to_string(split.held) : ""), {split.blocks}, split.threads, 0, a);
     return averages;
   }
   if (split.cluster) {

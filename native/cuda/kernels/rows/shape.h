@@ -47,11 +47,12 @@ inline RowsSplit rows_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t c
 }
 
 // `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them. `inputs`: how many tensors have rows that are read. `holds`: whether there are kernels
-// that keep rows in registers.
-inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false, int inputs = 1, bool holds = false) {
+// that keep rows in registers; `ragged`: those that do not start on 16 bytes, too.
+inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false, int inputs = 1, bool holds = false, bool ragged = false) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t vectors = over(cols, lanes);
-  holds = holds && cols % lanes == 0;
+  const bool off = cols % lanes != 0, held_by_block = holds && (!off || ragged);
+  holds = holds && !off;
   if (cols < tile_columns && cols % lanes != 0) return rows_tiles(sm_count, lanes, rows, cols);
   // Two vectors of a thread and two to four warps of a row, where others would have four (rms_norm on an H100: bf16 2048x1024 7.6 us, by a warp each 10.0; f32 1024x1024 7.7, by
   // two warps 8.4).
@@ -71,7 +72,7 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
   }
   constexpr int64_t least_part = 4096;  // vectors
   // Up to four vectors of a thread are sooner there than the blocks of a cluster have met (H200: softmax_backward f32 7x8192 7.7 to 6.5 us, rms_norm 95x6852 9.3 to 7.2).
-  const bool held_first = holds && vectors <= held_threads * 4;
+  const bool held_first = held_by_block && vectors <= held_threads * 4;
   if (!held_first && clusters && vectors <= most_in_cluster * most_in_block) {
     int64_t blocks = 1;
     while (blocks < most_in_cluster && rows * blocks < int64_t{sm_count} * 2 && vectors >= blocks * 2 * least_in_block) blocks *= 2;
@@ -84,9 +85,9 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     const int64_t part = over(vectors, std::min<int64_t>(parts, 1024));
     return {256, 256, rows * over(vectors, part), static_cast<int>(over(vectors, part)), part * lanes};
   }
-  if (holds && vectors <= held_threads * (inputs > 1 ? 4 : 8)) {
+  if (held_by_block && vectors <= held_threads * (inputs > 1 ? 4 : 8)) {
     // Few rows: more threads for each.
-    const int each = rows <= int64_t{sm_count} * 2 && vectors <= held_threads ? 1 : rows <= int64_t{sm_count} * 2 && vectors <= held_threads * 2 ? 2 : vectors <= held_threads * 4 ? 4 : 8;
+    const int each = !off && rows <= int64_t{sm_count} * 2 && vectors <= held_threads ? 1 : rows <= int64_t{sm_count} * 2 && vectors <= held_threads * 2 ? 2 : vectors <= held_threads * 4 ? 4 : 8;
     const int64_t threads = over(over(vectors, each), 32) * 32;
     return {static_cast<int>(threads), static_cast<unsigned>(threads), rows, 1, 0, false, false, each};
   }

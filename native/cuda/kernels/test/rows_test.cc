@@ -19,9 +19,9 @@ void row_splits() {
   for (const int64_t lanes : {4, 8})
     for (int64_t cols = 1; cols <= int64_t{1} << 32; cols = cols * 3 / 2 + 1)
       for (int64_t rows = 1; rows <= (int64_t{1} << 33) / cols; rows = rows * 5 + 2) {
-        for (const auto& [clusters, inputs, holds] : {std::tuple{false, 1, false}, {true, 1, false}, {true, 2, false}, {true, 1, true}, {true, 2, true}}) {
-          const RowsSplit s = rows_split(132, lanes, rows, cols, clusters, inputs, holds);
-          if (s.held > 0) whole = whole && s.parts == 1 && !s.tiled && cols % lanes == 0 && s.held * s.group * lanes >= cols && s.threads <= 512 && (s.held == 1 || s.held == 2 || s.held == 4 || (s.held == 8 && inputs == 1));
+        for (const auto& [clusters, inputs, holds, ragged] : {std::tuple{false, 1, false, false}, {true, 1, false, false}, {true, 2, false, false}, {true, 1, true, false}, {true, 2, true, false}, {true, 1, true, true}, {true, 2, true, true}}) {
+          const RowsSplit s = rows_split(132, lanes, rows, cols, clusters, inputs, holds, ragged);
+          if (s.held > 0) whole = whole && s.parts == 1 && !s.tiled && (cols % lanes == 0 || (ragged && s.group > 32 && s.held > 1 && s.blocks == rows)) && s.held * s.group * lanes >= cols && s.threads <= 512 && (s.held == 1 || s.held == 2 || s.held == 4 || (s.held == 8 && inputs == 1));
           const bool sub_warp = s.group <= 32;
           whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
           if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
