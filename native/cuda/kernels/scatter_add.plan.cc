@@ -43,7 +43,8 @@ constexpr CUdeviceptr absent = 0;
 
 std::string row_kernel(const Planner& p, const std::string& name, const ScatterShape& s) {
   const int64_t vector = name == "few" && !scatter_vectors(s) ? 0 : scatter_vector(s);
-  return "scatter_" + name + "_" + p.dtype() + (vector > 0 ? "_" + std::to_string(vector) : "");
+  const bool pairs = scatter_pairs(s) && name != "few" && name != "look";
+  return "scatter_" + name + "_" + p.dtype() + (pairs ? "_4" : vector > 0 ? "_" + std::to_string(vector) : "");
 }
 
 // The indices of each row in slots of its own, or in lists.

@@ -2,7 +2,7 @@
 //   scatter_found_<t>  few indices: each block looks through all of them
 //   scatter_bin        others: each index goes to the bin of its range, in an order that depends on the race; scatter_bin_many where bins are more than 1024
 //   scatter_bins_<t>   each block reads its bin
-// _16, _8: rows are whole vectors of so many bytes; _single: rows of one element. A row with more than `most_listed` indices is left to its whole block, which looks through all indices
+// _16, _8, _4: rows are whole vectors of so many bytes; _single: rows of one element. A row with more than `most_listed` indices is left to its whole block, which looks through all indices
 // in their order. A range with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
@@ -238,6 +238,7 @@ SCATTER_BIN(scatter_bin_many, most_bins)
   SCATTER_RANGE(T, KIND, T, 0, false, BINNED) SCATTER_RANGE(T, KIND, T##_8, 8, false, BINNED) SCATTER_RANGE(T, KIND, T##_16, 16, false, BINNED) \
   SCATTER_RANGE(T, KIND, T##_single, 0, true, BINNED)
 #define SCATTER(T) SCATTER_KIND(T, found, false) SCATTER_KIND(T, bins, true)
+#define SCATTER_PAIRS(T) SCATTER_RANGE(T, found, T##_4, 4, false, false) SCATTER_RANGE(T, bins, T##_4, 4, false, true)
 SCATTER(f32)
-SCATTER(f16)
-SCATTER(bf16)
+SCATTER(f16) SCATTER_PAIRS(f16)
+SCATTER(bf16) SCATTER_PAIRS(bf16)

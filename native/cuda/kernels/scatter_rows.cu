@@ -4,7 +4,7 @@
 //   scatter_link        each index puts itself at the head of a list of its row, in an order that depends on the race, too
 //   scatter_chains_<t>  some threads for each row, which has its indices in a list
 //   scatter_link_copy, scatter_lists_<t>   the same, and some threads for each index: those of the head of a list add to its row. Rows are copied while lists are made
-// _16, _8: rows are whole vectors of so many bytes. Slots and lists are left empty for the next call. A row with more indices than either holds is left to its whole block, which
+// _16, _8, _4: rows are whole vectors of so many bytes. Slots and lists are left empty for the next call. A row with more indices than either holds is left to its whole block, which
 // looks through all indices in their order.
 #include "scatter_rows.h"
 #include "common/early.cuh"
@@ -146,5 +146,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) scatter_link_copy(const in
   }
 #define SCATTER(T) SCATTER_ROWS(T, T, 0) SCATTER_ROWS(T, T##_8, 8) SCATTER_ROWS(T, T##_16, 16)
 SCATTER(f32)
-SCATTER(f16)
-SCATTER(bf16)
+SCATTER(f16) SCATTER_ROWS(f16, f16_4, 4)
+SCATTER(bf16) SCATTER_ROWS(bf16, bf16_4, 4)

@@ -2,10 +2,10 @@
 #pragma once
 #include "../common/vec.cuh"
 
-// Elements that a thread has of a row: BYTES side by side, 16 or 8, or where that is 0 four that lie `apart`.
+// Elements that a thread has of a row: BYTES side by side, 16 or 8; two pairs of 16 bits that lie `apart` where that is 4; four elements that lie `apart` where it is 0.
 template <int BYTES, class T>
 struct Cells {
-  static constexpr int N = BYTES > 0 ? BYTES / static_cast<int>(sizeof(T)) : 4;
+  static constexpr int N = BYTES >= 8 ? BYTES / static_cast<int>(sizeof(T)) : 4;
   uint4 vector;
   T of[4];
   __device__ __forceinline__ void load(const T* row, int c, int apart, int dim) {
@@ -14,6 +14,9 @@ struct Cells {
     } else if constexpr (BYTES == 8) {
       const uint2 half = *reinterpret_cast<const uint2*>(row + c);
       vector.x = half.x, vector.y = half.y;
+    } else if constexpr (BYTES == 4) {
+      if (c < dim) vector.x = *reinterpret_cast<const uint32_t*>(row + c);
+      if (c + apart * 2 < dim) vector.y = *reinterpret_cast<const uint32_t*>(row + c + apart * 2);
     } else {
 #pragma unroll
       for (int j = 0; j < 4; j++)
@@ -39,8 +42,12 @@ struct Cells {
 #pragma unroll
       for (int j = 0; j < N; j++) f[j] = all[j] + sum[j];
       const uint4 packed = pack<T>(f);
-      if constexpr (BYTES == 16) store16(row + c, packed);
-      else *reinterpret_cast<uint2*>(row + c) = make_uint2(packed.x, packed.y);
+      if constexpr (BYTES == 16) {
+        store16(row + c, packed);
+      } else if constexpr (BYTES == 4) {
+        if (c < dim) *reinterpret_cast<uint32_t*>(row + c) = packed.x;
+        if (c + apart * 2 < dim) *reinterpret_cast<uint32_t*>(row + c + apart * 2) = packed.y;
+      } else *reinterpret_cast<uint2*>(row + c) = make_uint2(packed.x, packed.y);
     } else {
 #pragma unroll
       for (int j = 0; j < 4; j++)
@@ -52,4 +59,4 @@ struct Cells {
 template <int BYTES, class T>
 __device__ __forceinline__ int columns_of(int lanes) { return lanes * Cells<BYTES, T>::N; }
 template <int BYTES, class T>
-__device__ __forceinline__ int column_of(int lane) { return BYTES > 0 ? lane * Cells<BYTES, T>::N : lane; }
+__device__ __forceinline__ int column_of(int lane) { return BYTES >= 8 ? lane * Cells<BYTES, T>::N : BYTES == 4 ? lane * 2 : lane; }

@@ -50,6 +50,8 @@ inline ScatterColumns scatter_columns(int64_t sm_count, int64_t shared_bytes, co
 // Bytes of the vectors that rows are whole numbers of; 0: none.
 inline int64_t scatter_vector(const ScatterShape& s) { return s.dim * s.bytes % 16 == 0 ? 16 : s.dim * s.bytes % 8 == 0 ? 8 : 0; }
 inline bool scatter_vectors(const ScatterShape& s) { return scatter_vector(s) == 16; }
+// Rows of pairs of 16 bits, which are moved as such where there are kernels for them.
+inline bool scatter_pairs(const ScatterShape& s) { return s.bytes == 2 && s.dim % 2 == 0 && scatter_vector(s) == 0; }
 // Elements of a row that a thread has: a vector, or four.
 inline int64_t scatter_cells(const ScatterShape& s) { return scatter_vector(s) > 0 ? scatter_vector(s) / s.bytes : 4; }
 // Threads of a row that is not left to a block.
@@ -115,10 +117,15 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
     const ScatterRange r = filled(up(std::max(up(s.rows, sm_count * 4), link_threads / lanes), least) * least, 0);
     return r.span <= most_span && fits(r) ? r : ScatterRange{};
   }
+  // Four blocks on a multiprocessor, because rows of a block wait for memory one after another, as long as bins are not too many (H200: f32 9000001x15, 3000001 945 to 699 us, 12000001x5, 4000001 542 to 408, 7000001x9, 2000001 580 to
+  // 386); rows of several indices were not timed so.
+  constexpr int64_t resident = 4;
+  const int64_t most = scatter_most_bins(shared_bytes);
+  const auto room_for_all = [&](int shift) { return s.indices > s.rows || up(s.rows, int64_t{1} << (shift - 1)) > most || filled(int64_t{1} << shift, 0).shared * resident <= shared_bytes; };
   int shift = 3;
-  while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && fits(filled(int64_t{2} << shift, 0))) shift++;
+  while (s.rows >> (shift + 1) >= sm_count * 3 && int64_t{2} << shift <= most_span && fits(filled(int64_t{2} << shift, 0)) && room_for_all(shift + 1)) shift++;
   const ScatterRange r = filled(int64_t{1} << shift, shift);
-  return up(s.rows, r.span) <= scatter_most_bins(shared_bytes) && fits(r) ? r : ScatterRange{};
+  return up(s.rows, r.span) <= most && fits(r) ? r : ScatterRange{};
 }
 
 // Tiles of narrow rows, of which some share a bin (scatter_tile.cu). span 0: others take the case.
