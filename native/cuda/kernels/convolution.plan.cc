@@ -178,7 +178,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const auto met = [&](const ConvAxis& a) { return a.padding == 0 && a.kernel == a.input && (a.kernel == 1 || s.dilation == 1); };
   shape.whole = met(s.depth) && met(s.height) && met(s.width);
   shape.dense = s.groups == 1 && shape.whole;
-  shape.stride = s.stride, shape.padded = s.depth.padding + s.height.padding + s.width.padding > 0;
+  shape.padded = s.depth.padding + s.height.padding + s.width.padding > 0;
   const auto one = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0; };
   shape.sampled = one(s.depth) && one(s.height) && one(s.width);
   shape.clusters = p.device.major >= 9;

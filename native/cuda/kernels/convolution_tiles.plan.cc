@@ -51,7 +51,7 @@ void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, con
   const ConvF32Tile& t = *plan.tile;
   const F32Product task = {static_cast<int>(shape.filters), static_cast<int>(shape.columns), static_cast<int>(shape.terms), static_cast<int>(up(shape.filters, t.filters)), static_cast<int>(up(shape.columns, t.outputs)), s.groups};
   const CUdeviceptr shares = shares_of(p, shape.outputs(), plan.splits);
-  p.launch(p.kernel_in("convolution_f32", std::string("convolution_f32_") + t.name, t.shared()), {int64_t{task.tiles_m} * task.tiles_n * s.groups * plan.splits}, t.threads, t.shared(), from.x, from.weight, p.output(), s, narrow_of(s, shape), task, shares,
+  p.launch(p.kernel_in("convolution_f32", std::string("convolution_f32_") + t.name, t.shared()), {int64_t{task.tiles_m} * task.tiles_n * s.groups * plan.splits}, conv_f32_threads, t.shared(), from.x, from.weight, p.output(), s, narrow_of(s, shape), task, shares,
            static_cast<int>(plan.splits));
   launch_join(p, shares, p.output(), shape.outputs(), plan.splits);
 }

@@ -267,7 +267,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.05;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 && c.terms < long_terms ? 1.7 : 1;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
   const ConvRowsShape rows = conv_rows(sm_count, c);
