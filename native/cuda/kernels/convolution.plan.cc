@@ -11,13 +11,12 @@
 #include "convolution/gather.h"
 #include "convolution/group.h"
 #include "convolution/image.h"
+#include "convolution/launch.h"
 #include "convolution/narrow.h"
-#include "convolution/packed.h"
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
 #include "convolution/taps.h"
-#include "convolution/tiles.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
 #include "convolution/windows_task.h"
@@ -41,53 +40,6 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
   sensible = sensible && std::max({together({d[0], d[1], d[6], d[10], d[14]}), together({d[2], d[1], d[7], d[11], d[15]}), together({d[0], d[2], d[9], d[13], d[17]})}) < 4e18;
   if (!sensible) return {in(0), in(0), out(0)};
   return {in(d[0] * d[1] * d[6] * d[10] * d[14]), in(d[2] * (d[1] / groups) * d[7] * d[11] * d[15]), out(d[0] * d[2] * d[9] * d[13] * d[17])};
-}
-
-// Where the input and the filters lie.
-struct ConvOperands {
-  CUdeviceptr x, weight;
-};
-
-void plan_mma(Planner& p, const ConvOperands& from, const ConvSizes& s, int axes, const ConvShape& shape) {
-  const ConvTiling tiling = conv_mma_tiling(p.device.sm_count, shape);
-  const int64_t side = tiling.tile->filters, splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups);
-  // Stages of 64 bytes of the sum (common/product.cuh).
-  const unsigned shared = (side == 128 ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
-  const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
-  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
-           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, from.x, from.weight, p.output(), s, shares, static_cast<int>(splits));
-  launch_join(p, shares, p.output(), shape.outputs(), splits);
-}
-
-void plan_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
-  const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
-  const ConvTile& tile = *tiling.tile;
-  const PackedConv& c = packed.conv;
-  // As many shares as a launch can hold beside the groups, none of them empty.
-  const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
-  const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
-  const std::string grain = std::to_string(packed.grain);
-  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, c);
-  const unsigned shared = conv_wgmma_shared(tile);
-  p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
-           p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
-      .early(p.device);
-  launch_join(p, shares, p.output(), shape.outputs(), splits);
-}
-
-void plan_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
-  const bool f32 = p.spec.dtype == Dtype::f32;
-  const ConvTiling tiling = f32 ? conv_tiling(p.device.sm_count, shape) : conv_splits(p.device.sm_count, shape, conv_tile_16bit);
-  const ConvTile& tile = *tiling.tile;
-  const int64_t in_image = int64_t{s.channels} / s.groups * s.depth.input * s.height.input * s.width.input, volume = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel;
-  const bool masked = f32 && volume <= most_masked && in_image < int64_t{1} << 31;
-  const int64_t most = Launch::max_blocks_yz / tiling.splits;
-  const CUdeviceptr shares = shares_of(p, shape.outputs(), tiling.splits);
-  const CUfunction kernel = p.kernel_in("convolution", "convolution_" + p.dtype() + "_" + tile.name + (masked ? "" : "_far"));
-  for (int64_t first = 0; first < s.groups; first += most)
-    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, from.x, from.weight, p.output(), s,
-             static_cast<int>(first), shares, static_cast<int>(tiling.splits));
-  launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
 }
 
 void plan_direct(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape, int group) {
@@ -153,12 +105,6 @@ void plan_thin(Planner& p, const ConvOperands& from, const ConvSizes& s, const C
   Launch& launch = p.launch(p.kernel_in("convolution_thin", "convolution_thin_" + p.dtype() + "_" + std::to_string(t.filters)), {t.columns * t.shares, s.groups}, conv_thin_warps * 32, 0, from.x, from.weight, p.output(),
                             static_cast<int>(shape.columns), static_cast<int>(shape.plane), static_cast<int>(shape.channels), static_cast<int>(shape.filters), static_cast<int>(t.shares));
   if (t.shares > 1) launch.cluster(static_cast<unsigned>(t.shares));
-}
-
-ConvNarrow narrow_of(const ConvSizes& s, const ConvShape& shape) {
-  const int area = s.height.output * s.width.output;
-  return {static_cast<int>(shape.columns), s.channels / s.groups, s.filters / s.groups, static_cast<int>(shape.terms), static_cast<int>(shape.terms / shape.channels), static_cast<int>(shape.plane), area,
-          s.depth.input * s.height.input * s.width.input, conv_divisor(static_cast<int>(shape.plane)), conv_divisor(area), conv_divisor(s.width.output)};
 }
 
 void plan_filters(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
@@ -232,6 +178,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   const auto met = [&](const ConvAxis& a) { return a.padding == 0 && a.kernel == a.input && (a.kernel == 1 || s.dilation == 1); };
   shape.whole = met(s.depth) && met(s.height) && met(s.width);
   shape.dense = s.groups == 1 && shape.whole;
+  shape.padded = s.depth.padding + s.height.padding + s.width.padding > 0;
   const auto one = [](const ConvAxis& a) { return a.kernel == 1 && a.padding == 0; };
   shape.sampled = one(s.depth) && one(s.height) && one(s.width);
   shape.clusters = p.device.major >= 9;
@@ -305,9 +252,10 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
       // One image takes every kernel of matmul.
       if (s.batch * s.groups == 1) return launch_matmul(p, {{1, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false}, from.weight, from.x, p.output()});
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
-    case ConvKind::mma: return plan_mma(p, from, s, conv_axes(s), shape);
-    case ConvKind::wgmma: return plan_wgmma(p, from, s, problem.packed, shape);
-    case ConvKind::tiles: return plan_tiles(p, from, s, shape);
+    case ConvKind::mma: return plan_conv_mma(p, from, s, conv_axes(s), shape);
+    case ConvKind::wgmma: return plan_conv_wgmma(p, from, s, problem.packed, shape);
+    case ConvKind::f32: return plan_conv_f32(p, from, s, shape);
+    case ConvKind::tiles: return plan_conv_tiles(p, from, s, shape);
   }
 }
 

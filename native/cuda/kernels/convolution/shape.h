@@ -20,6 +20,7 @@ struct ConvShape {
   int64_t element_bytes = 4;
   bool clusters = false;  // whether the GPU has them
   bool wgmma = false;     // and wgmma
+  bool padded = false;    // along any axis
   bool sampled = false;   // a kernel of one element without padding, of any stride
   double taps_cost = 0;   // of convolution_taps.cu (convolution/taps.h), 0 where it cannot
   double group_cost = 0;  // of convolution_group.cu (convolution/group.h), 0 where it cannot take the convolution

@@ -11,6 +11,7 @@
 #include "../matmul/small.h"
 #include "../matmul/stream.h"
 #include "each.h"
+#include "f32.h"
 #include "filters.h"
 #include "gather.h"
 #include "narrow.h"
@@ -41,6 +42,7 @@ enum class ConvKind {
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
   wgmma,        // tiles on Hopper's tensor cores, of packed operands (convolution_wgmma.cu)
+  f32,          // tiles in f32 on Hopper (convolution_f32.cu)
   tiles,        // tiles in f32 (convolution.cu)
 };
 
@@ -265,7 +267,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 && c.terms < long_terms ? 1.7 : 1;
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
   const ConvRowsShape rows = conv_rows(sm_count, c);
@@ -286,6 +288,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (const double cost = conv_gather(sm_count, c).cost; cost > 0) consider(ConvKind::gather, gather_launch + (cost - gather_launch) * scattered);
   consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
   if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
+  if (const ConvF32 f32 = conv_f32(sm_count, c); f32.tile) consider(ConvKind::f32, f32.cost * f32_unsure);
   consider(ConvKind::group, c.group_cost);
   consider(ConvKind::taps, c.taps_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);

@@ -1,4 +1,4 @@
-// Windows of kernels of up to 32 elements: where each begins, a mask of the elements that are inside of the input, and where each term of the sum lies from there.
+// Windows of kernels of up to 32 elements, or of any without padding: where each begins, a mask of the elements that are inside of the input, and where each term of the sum lies from there.
 #pragma once
 #include "../convolution.h"
 
@@ -8,18 +8,21 @@ struct alignas(8) Place {
   unsigned bit;
 };
 
-// Places of terms `first` .. `first` + `count`, those past the sum without a bit; by all threads of a block.
-__device__ __forceinline__ void write_places(Place* places, const ConvSizes& s, const ConvNarrow& c, int first, int count) {
-  for (int i = threadIdx.x; i < count; i += blockDim.x) {
-    const int t = first + i;
-    const int channel = t / c.kernel, bit = t - channel * c.kernel, row = bit / s.width.kernel, kd = row / s.height.kernel;
-    const int lines = kd * s.dilation * s.height.input + (row - kd * s.height.kernel) * s.dilation;
-    places[i] = t < c.terms ? Place{channel * c.in_plane + lines * s.width.input + (bit - row * s.width.kernel) * s.dilation, 1u << bit} : Place{0, 0};
-  }
+// Of term `t`; one past the sum has no bit. Bits of more than 32 elements repeat.
+__device__ __forceinline__ Place place_of_term(const ConvSizes& s, const ConvNarrow& c, int t) {
+  const int channel = t / c.kernel, element = t - channel * c.kernel, row = element / s.width.kernel, kd = row / s.height.kernel;
+  const int lines = kd * s.dilation * s.height.input + (row - kd * s.height.kernel) * s.dilation;
+  return t < c.terms ? Place{channel * c.in_plane + lines * s.width.input + (element - row * s.width.kernel) * s.dilation, 1u << (element & 31)} : Place{0, 0};
 }
 
-// Which elements of the kernel are inside of the input for the window that begins there.
+// Places of terms `first` .. `first` + `count`, by all threads of a block.
+__device__ __forceinline__ void write_places(Place* places, const ConvSizes& s, const ConvNarrow& c, int first, int count) {
+  for (int i = threadIdx.x; i < count; i += blockDim.x) places[i] = place_of_term(s, c, first + i);
+}
+
+// Which elements of the kernel are inside of the input for the window that begins there; all of any kernel where there is no padding.
 __device__ __forceinline__ unsigned mask_of(const ConvSizes& s, int d0, int h0, int w0) {
+  if ((s.depth.padding | s.height.padding | s.width.padding) == 0) return ~0u;
   unsigned line = 0, mask = 0;
   for (int k = 0; k < s.width.kernel; k++)
     if (static_cast<unsigned>(w0 + k * s.dilation) < static_cast<unsigned>(s.width.input)) line |= 1u << k;

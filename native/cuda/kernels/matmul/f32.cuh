@@ -45,6 +45,7 @@ struct BulkRing {
 // The operands as the copy engine describes them.
 struct BulkOperands {
   static constexpr int GAP = 0;  // words between lines of a stage
+  static constexpr bool WINDOWS = false;
   const TensorMap &a, &b;
 #ifdef OPSCOPE_WGMMA
   template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
@@ -58,6 +59,15 @@ struct BulkOperands {
     return BulkRing<BM, BN, STAGES, A_ROWS, B_ROWS>{a, b, shared_address(shared), shared_address(arrived), m0, n0, k0, steps, batch_a, batch};
   }
 #endif
+};
+
+// Where results lie from the first of a product on: rows of `columns`, one after the other.
+struct RowsOfResults {
+  long long first, columns;
+  // Whether four neighbours of a row start on 16 bytes.
+  __device__ __forceinline__ bool wide() const { return columns % 4 == 0; }
+  __device__ __forceinline__ long long row(int r) const { return r * columns; }
+  __device__ __forceinline__ long long column(int c) const { return first + c; }
 };
 
 // WM x WN warps, SLICES of them for parts of a stage. A warp is TY x 32 / TY lanes, a thread has EACH x 8 results. A_ROWS, B_ROWS: rows of k lie in a stage.
@@ -147,8 +157,11 @@ struct F32Tile {
     constexpr int PART = EACH / SLICES, SENT = PART * 8 * 32, PITCH = COLUMNS + 4;  // rows; elements of a warp
     const bool alone = PIECE && piece;
     const int rows = alone ? BM : m, columns = alone ? BN : n;
-    const bool turns = B_ROWS || columns % 4 != 0;
-    if (!alone) c += static_cast<long long>(batch) * m * n;
+    const auto lie = [&] {
+      if constexpr (Operands::WINDOWS) return operands.results(p, batch);
+      else return RowsOfResults{alone ? 0 : static_cast<long long>(batch) * m * n, columns};
+    }();
+    const bool turns = B_ROWS || !lie.wide();
     const int row0 = (alone ? 0 : m0) + wm * ROWS, column0 = (alone ? 0 : n0) + wn * COLUMNS;
     const auto row_of = [&](int i) { return A_ROWS ? ty + TY * i : i / 4 * (TY * 4) + ty * 4 + i % 4; };
     const auto sent = [&](int to, int from) { return shared + ((to * (SLICES - 1) + from - (from > to)) * WARPS + warp % WARPS) * SENT + lane * 4; };
@@ -185,12 +198,14 @@ struct F32Tile {
       }
       if (!turns) {
 #pragma unroll
-        for (int i = q * PART; i < (q + 1) * PART; i++)
+        for (int j = 0; j < 8; j += 4) {
+          const int column = column0 + tx * 4 + j * TX;
+          if (column >= columns) continue;
+          float* const to = c + lie.column(column);
 #pragma unroll
-          for (int j = 0; j < 8; j += 4) {
-            const int row = row0 + row_of(i), column = column0 + tx * 4 + j * TX;
-            if (row < rows && column < columns) *reinterpret_cast<float4*>(c + static_cast<long long>(row) * columns + column) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-          }
+          for (int i = q * PART; i < (q + 1) * PART; i++)
+            if (const int row = row0 + row_of(i); row < rows) *reinterpret_cast<float4*>(to + lie.row(row)) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+        }
         continue;
       }
       // Through shared memory behind what slices sent, so that neighbours store what lies together.
@@ -205,10 +220,13 @@ struct F32Tile {
           else *reinterpret_cast<float4*>(to + tx * 4 + j * TX) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
         }
       __syncwarp();
+      float* to[COLUMNS / 32];
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 32; j++) to[j] = c + lie.column(min(column0 + lane + j * 32, columns - 1));
       for (int i = 0; i < DOWN && row0 + q * DOWN + i < rows; i++)
 #pragma unroll
-        for (int j = lane; j < COLUMNS; j += 32)
-          if (column0 + j < columns) c[static_cast<long long>(row0 + q * DOWN + i) * columns + column0 + j] = turned[i * PITCH + j];
+        for (int j = 0; j < COLUMNS / 32; j++)
+          if (column0 + lane + j * 32 < columns) to[j][lie.row(row0 + q * DOWN + i)] = turned[i * PITCH + lane + j * 32];
     }
   }
 #endif

@@ -115,6 +115,7 @@ struct CopiedOperands {
   bool wide_a, wide_b;
 #ifdef OPSCOPE_WGMMA
   static constexpr int GAP = COPIES_GAP;
+  static constexpr bool WINDOWS = false;
   template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
   __device__ __forceinline__ auto ring(float* shared, const F32Product& p, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
     using A = typename CopiesOf<A_K, BM, THREADS, PARTS>::type;

@@ -18,6 +18,7 @@ void order_shapes();
 void convolution_shapes();
 // convolution_narrow_test.cc
 void narrow_convolution_shapes();
+void f32_convolutions();
 // products_test.cc
 void products();
 // products_f32_test.cc

@@ -258,6 +258,7 @@ int main(int count, char** words) {
   panel_products();
   convolution_shapes();
   narrow_convolution_shapes();
+  f32_convolutions();
   order_shapes();
   few_shapes();
   choices();

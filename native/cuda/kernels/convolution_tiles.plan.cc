@@ -1,0 +1,59 @@
+// Convolutions in tiles: of 16 bits on tensor cores, and in f32.
+#include "convolution/launch.h"
+#include "matmul/launch.h"
+
+namespace opscope::cuda {
+
+void plan_conv_mma(Planner& p, const ConvOperands& from, const ConvSizes& s, int axes, const ConvShape& shape) {
+  const ConvTiling tiling = conv_mma_tiling(p.device.sm_count, shape);
+  const int64_t side = tiling.tile->filters, splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups);
+  // Stages of 64 bytes of the sum (common/product.cuh).
+  const unsigned shared = (side == 128 ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
+  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
+           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, from.x, from.weight, p.output(), s, shares, static_cast<int>(splits));
+  launch_join(p, shares, p.output(), shape.outputs(), splits);
+}
+
+void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
+  const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
+  const ConvTile& tile = *tiling.tile;
+  const PackedConv& c = packed.conv;
+  // As many shares as a launch can hold beside the groups, none of them empty.
+  const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
+  const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
+  const std::string grain = std::to_string(packed.grain);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, c);
+  const unsigned shared = conv_wgmma_shared(tile);
+  p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
+           p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
+      .early(p.device);
+  launch_join(p, shares, p.output(), shape.outputs(), splits);
+}
+
+void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const bool f32 = p.spec.dtype == Dtype::f32;
+  const ConvTiling tiling = f32 ? conv_tiling(p.device.sm_count, shape) : conv_splits(p.device.sm_count, shape, conv_tile_16bit);
+  const ConvTile& tile = *tiling.tile;
+  const int64_t in_image = int64_t{s.channels} / s.groups * s.depth.input * s.height.input * s.width.input, volume = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel;
+  const bool masked = f32 && volume <= most_masked && in_image < int64_t{1} << 31;
+  const int64_t most = Launch::max_blocks_yz / tiling.splits;
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), tiling.splits);
+  const CUfunction kernel = p.kernel_in("convolution", "convolution_" + p.dtype() + "_" + tile.name + (masked ? "" : "_far"));
+  for (int64_t first = 0; first < s.groups; first += most)
+    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, from.x, from.weight, p.output(), s,
+             static_cast<int>(first), shares, static_cast<int>(tiling.splits));
+  launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
+}
+
+void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvF32 plan = conv_f32(p.device.sm_count, shape);
+  const ConvF32Tile& t = *plan.tile;
+  const F32Product task = {static_cast<int>(shape.filters), static_cast<int>(shape.columns), static_cast<int>(shape.terms), static_cast<int>(up(shape.filters, t.filters)), static_cast<int>(up(shape.columns, t.outputs)), s.groups};
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), plan.splits);
+  p.launch(p.kernel_in("convolution_f32", std::string("convolution_f32_") + t.name, t.shared()), {int64_t{task.tiles_m} * task.tiles_n * s.groups * plan.splits}, conv_f32_threads, t.shared(), from.x, from.weight, p.output(), s, narrow_of(s, shape), task, shares,
+           static_cast<int>(plan.splits));
+  launch_join(p, shares, p.output(), shape.outputs(), plan.splits);
+}
+
+}  // namespace opscope::cuda
