@@ -1,15 +1,27 @@
-// matmul in full f32 (no tensor cores) on Hopper by tiles of which a multiprocessor has three at a time, so that one loads or stores while others multiply; operands in any place
-// (matmul/several.h says when). How a tile is made: matmul/f32.cuh, matmul/f32_copies.cuh.
-//   matmul_f32_several_64_<columns of a tile>_<layout>   64 columns: two groups of warps each take a half of every stage
+// matmul in full f32 (no tensor cores) on Hopper by tiles of which a multiprocessor has several at a time, so that one loads or stores while others multiply; operands in any place (matmul/several.h says
+// when, and lists the tiles). How a tile is made: matmul/several.cuh.
+//   matmul_f32_several_<rows of a tile>_<columns>_<threads>_<layout>
 // How to build and run: scripts/gpu/kernels.sh.
-#include "matmul/f32_copies.cuh"
+#include "matmul/several.cuh"
 
-#define SEVERAL(WM, WN, SLICES, STAGES, BM, BN, LAYOUT, A_K, B_K)                                                                                                                          \
-  extern "C" __global__ void __launch_bounds__(128, 3) matmul_f32_several_##BM##_##BN##_##LAYOUT(const float* a, const float* b, float* c, const F32Product p, int wide_a, int wide_b) { \
-    F32Tile<WM, WN, 4, 8, SLICES, STAGES, false, false>::product(CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0}, p, c, nullptr, 1);                                             \
+#ifdef OPSCOPE_WGMMA
+#define PRODUCT(A_K, B_K, ...) SeveralProduct<__VA_ARGS__>::product(CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0}, p, c, shares);
+#else
+#define PRODUCT(...)
+#endif
+#define SEVERAL(ROWS, COLUMNS, THREADS, BLOCKS, LAYOUT, A_K, B_K, ...)                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) matmul_f32_several_##ROWS##_##COLUMNS##_##THREADS##_##LAYOUT(const float* a, const float* b, float* c, const F32Product p, int wide_a, int wide_b, float* shares) { \
+    PRODUCT(A_K, B_K, __VA_ARGS__)                                                                                                                                                                          \
   }
-#define SEVERAL_LAYOUTS(WM, WN, SLICES, STAGES, BM, BN)                                                                    \
-  SEVERAL(WM, WN, SLICES, STAGES, BM, BN, nn, true, false) SEVERAL(WM, WN, SLICES, STAGES, BM, BN, nt, true, true) \
-  SEVERAL(WM, WN, SLICES, STAGES, BM, BN, tn, false, false) SEVERAL(WM, WN, SLICES, STAGES, BM, BN, tt, false, true)
-SEVERAL_LAYOUTS(2, 2, 1, 3, 64, 128)
-SEVERAL_LAYOUTS(2, 1, 2, 4, 64, 64)
+// Warps down and across, lanes of a warp down, results of a thread down and across, slices, stages, k of a stage.
+#define LAYOUTS(ROWS, COLUMNS, THREADS, BLOCKS, ...)                                                                                                     \
+  SEVERAL(ROWS, COLUMNS, THREADS, BLOCKS, nn, true, false, __VA_ARGS__) SEVERAL(ROWS, COLUMNS, THREADS, BLOCKS, nt, true, true, __VA_ARGS__) \
+  SEVERAL(ROWS, COLUMNS, THREADS, BLOCKS, tn, false, false, __VA_ARGS__) SEVERAL(ROWS, COLUMNS, THREADS, BLOCKS, tt, false, true, __VA_ARGS__)
+LAYOUTS(32, 32, 128, 5, 1, 1, 4, 8, 4, 4, 4, 32)
+LAYOUTS(32, 64, 128, 4, 1, 1, 4, 8, 8, 4, 4, 32)
+LAYOUTS(32, 64, 256, 2, 1, 1, 4, 8, 8, 8, 6, 32)
+LAYOUTS(64, 32, 128, 4, 1, 1, 8, 8, 8, 4, 4, 32)
+LAYOUTS(64, 64, 128, 4, 2, 2, 4, 8, 4, 1, 4, 16)
+LAYOUTS(64, 64, 256, 2, 2, 1, 4, 8, 8, 4, 4, 32)
+LAYOUTS(64, 128, 128, 3, 2, 2, 4, 8, 8, 1, 3, 32)
+LAYOUTS(96, 64, 256, 1, 2, 1, 4, 12, 8, 4, 5, 32)

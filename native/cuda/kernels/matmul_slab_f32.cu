@@ -4,6 +4,7 @@
 // of memory starts. Sums in the order of k.
 //   matmul_slab_f32_<rows of a tile>_<n|t><n|t>[_rounds]   transposed or not, as layouts are named in matmul.plan.cc; k in rounds
 // How to build and run: scripts/gpu/kernels.sh.
+#include "common/stored.cuh"
 #include "matmul/slab.cuh"
 
 namespace {
@@ -61,6 +62,7 @@ __device__ __forceinline__ void product(const float* __restrict__ a, const float
     add_up(0, t.k);
   }
 
+  to_be_stored(tile.sum, t.m);
   c += (static_cast<long long>(batch) * t.m + r0) * t.n + c0;
   if (t.wide_c) {
 #pragma unroll

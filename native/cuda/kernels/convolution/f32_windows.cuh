@@ -84,7 +84,7 @@ struct WindowOperands {
   static constexpr bool WINDOWS = true;
   template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
   __device__ __forceinline__ auto ring(float* shared, const F32Product& p, int m0, int n0, int k0, int steps, int, int group) const {
-    using Filters = TurnedCopies<BM, THREADS, PARTS>;
+    using Filters = TurnedCopies<BM, THREADS, PARTS, BK>;
     using Windows = WindowCopies<BN, THREADS, PARTS, STAGES>;
     static_assert(!A_ROWS && !B_ROWS);
     __shared__ ByteOffset places[2 * THREADS];

@@ -1,8 +1,9 @@
 // Tiles of a product in full f32 (no tensor cores), on Hopper. Each warp sums 64 x 64 outputs, 128 x 32 or 32 x 128 of them where a side is narrow, 16 x 8 in a
-// thread, or 32 x 64 with 8 x 8. A ring of stages, 32 of k each, is filled by the copy engine or by all threads (matmul/f32_copies.cuh). In shared memory an
+// thread. A ring of stages, 32 of k each, is filled by the copy engine or by all threads (matmul/f32_copies.cuh). In shared memory an
 // operand lies in rows of 32 elements of k, whose 16-byte chunks are swizzled, or in lines of the tile's elements. Which lanes share what they read, and the
 // order of the multiply-adds, keep wide loads in half the passes and registers out of each other's banks.
 #pragma once
+#include "../common/stored.cuh"
 #include "../common/tiles.cuh"
 #include "../common/wgmma.cuh"
 #include "f32_task.h"
@@ -70,7 +71,7 @@ struct RowsOfResults {
   __device__ __forceinline__ long long column(int c) const { return first + c; }
 };
 
-// WM x WN warps, SLICES of them for parts of a stage. A warp is TY x 32 / TY lanes, a thread has EACH x 8 results. A_ROWS, B_ROWS: rows of k lie in a stage.
+// WM x WN warps, SLICES of them for parts of a stage. A warp is TY x 32 / TY lanes, a thread has EACH x 8 results, and copies go between the multiply-adds. A_ROWS, B_ROWS: rows of k lie in a stage.
 template <int WM, int WN, int TY, int EACH, int SLICES, int STAGES, bool A_ROWS, bool B_ROWS>
 struct F32Tile {
   static constexpr int TX = 32 / TY, ROWS = TY * EACH, COLUMNS = TX * 8;  // of a warp's outputs
@@ -134,24 +135,15 @@ struct F32Tile {
           }
         }
       };
-      // Only what there is of k, where a thread has few results.
-      if constexpr (EACH == 16 || SLICES > 1) {
 #pragma unroll
-        for (int q = 0; q < PARTS; q++) {
-          ring.fill(step + STAGES - 1, q);
-          if (EACH == 16 || (slice * PARTS + q) * 4 < p.k - (first + step) * BK) multiply(slice * PARTS + q);
-        }
-      } else {
-        // Two chunks of code and all copies at once are faster here than eight chunks with copies between them (NOTES.md).
-#pragma unroll
-        for (int q = 0; q < PARTS; q++) ring.fill(step + STAGES - 1, q);
-        const int chunks = min(8, (p.k - (first + step) * BK + 3) / 4);
-#pragma unroll 2
-        for (int chunk = 0; chunk < chunks; chunk++) multiply(chunk);
+      for (int q = 0; q < PARTS; q++) {
+        ring.fill(step + STAGES - 1, q);
+        multiply(slice * PARTS + q);
       }
       ring.filled();
     }
     ring.end();
+    to_be_stored(acc, m);
 
     // Each slice adds up and stores its part of the rows of every thread, in the same order every time.
     constexpr int PART = EACH / SLICES, SENT = PART * 8 * 32, PITCH = COLUMNS + 4;  // rows; elements of a warp

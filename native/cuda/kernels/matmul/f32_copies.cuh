@@ -8,9 +8,9 @@
 constexpr int COPIES_GAP = opscope::cuda::f32_gap;
 
 // An operand with k contiguous: a warp copies words of eight of k of four rows at a time.
-template <int TILE, int THREADS, int PARTS>
+template <int TILE, int THREADS, int PARTS, int STEP>
 struct TurnedCopies {
-  static constexpr int WARPS = THREADS / 32, GROUPS = TILE / (WARPS * 4), EACH = GROUPS * 4, PITCH = TILE + COPIES_GAP;
+  static constexpr int WARPS = THREADS / 32, GROUPS = TILE / (WARPS * 4), DEEP = STEP / 8, EACH = GROUPS * DEEP, PITCH = TILE + COPIES_GAP;
   const float* from[GROUPS];  // the first of k of this thread, of its row of each group
   int left;                   // of k from there on
   uint32_t to;                // the first word's place in a stage
@@ -26,23 +26,23 @@ struct TurnedCopies {
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
       if (e * PARTS / EACH != part) continue;
-      const int group = e / 4, deep = e % 4 * 8;
+      const int group = e / DEEP, deep = e % DEEP * 8;
       copy_async_4(stage + to + (deep * PITCH + group * (WARPS * 4)) * 4, from[group] + deep, left > deep ? 4 : 0);
     }
   }
   __device__ __forceinline__ void next() {
 #pragma unroll
-    for (int g = 0; g < GROUPS; g++) from[g] += BK;
-    left -= BK;
+    for (int g = 0; g < GROUPS; g++) from[g] += STEP;
+    left -= STEP;
   }
 };
 
 // An operand whose rows are contiguous: words, or 16 bytes where `wide`.
-template <int TILE, int THREADS, int PARTS>
+template <int TILE, int THREADS, int PARTS, int STEP>
 struct LineCopies {
   static constexpr int WARPS = THREADS / 32, PITCH = TILE + COPIES_GAP;
-  static constexpr int GROUPS = TILE / 32, EACH = TILE * BK / THREADS;                                                               // words: of a line, of a thread
-  static constexpr int ACROSS = TILE >= 128 ? 32 : TILE / 4, LINES = 32 / ACROSS, WIDE_GROUPS = TILE >= 128 ? TILE / 128 : 1, WIDE_EACH = EACH / 4;  // 16 bytes: lanes across a line, lines of a warp, of a line, of a thread
+  static constexpr int GROUPS = TILE / 32, EACH = TILE * STEP / THREADS;                                                               // words: of a line, of a thread
+  static constexpr int ACROSS = TILE % 128 == 0 ? 32 : TILE % 64 == 0 ? 16 : 8, LINES = 32 / ACROSS, WIDE_GROUPS = TILE / (ACROSS * 4), WIDE_EACH = EACH / 4;  // 16 bytes: lanes across a line, lines of a warp, of a line, of a thread
   const float* from;  // of the next line
   long long down;     // to the line after it
   int rows, left;     // from there on
@@ -61,7 +61,7 @@ struct LineCopies {
 #pragma unroll
       for (int e = 0; e < WIDE_EACH; e++) {
         if (e * PARTS / WIDE_EACH != part) continue;
-        const int line = e / WIDE_GROUPS * (WARPS * LINES), column = e % WIDE_GROUPS * 128;
+        const int line = e / WIDE_GROUPS * (WARPS * LINES), column = e % WIDE_GROUPS * (ACROSS * 4);
         copy_async_16(stage + to + (line * PITCH + column) * 4, from + column, rows > column && left > 0 ? 16 : 0);
         if (e % WIDE_GROUPS == WIDE_GROUPS - 1) from += down, left -= WARPS * LINES;
       }
@@ -78,13 +78,13 @@ struct LineCopies {
   __device__ __forceinline__ void next() {}  // all lines of a stage lead to the next one
 };
 
-template <bool K_CONTIGUOUS, int TILE, int THREADS, int PARTS>
+template <bool K_CONTIGUOUS, int TILE, int THREADS, int PARTS, int STEP>
 struct CopiesOf {
-  using type = LineCopies<TILE, THREADS, PARTS>;
+  using type = LineCopies<TILE, THREADS, PARTS, STEP>;
 };
-template <int TILE, int THREADS, int PARTS>
-struct CopiesOf<true, TILE, THREADS, PARTS> {
-  using type = TurnedCopies<TILE, THREADS, PARTS>;
+template <int TILE, int THREADS, int PARTS, int STEP>
+struct CopiesOf<true, TILE, THREADS, PARTS, STEP> {
+  using type = TurnedCopies<TILE, THREADS, PARTS, STEP>;
 };
 
 // Stages are filled one after the other, each in PARTS parts; beyond the last one of a share zeros are copied.
@@ -116,13 +116,13 @@ struct CopiedOperands {
 #ifdef OPSCOPE_WGMMA
   static constexpr int GAP = COPIES_GAP;
   static constexpr bool WINDOWS = false;
-  template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
+  template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS, int STEP = BK>
   __device__ __forceinline__ auto ring(float* shared, const F32Product& p, int m0, int n0, int k0, int steps, int batch_a, int batch) const {
-    using A = typename CopiesOf<A_K, BM, THREADS, PARTS>::type;
-    using B = typename CopiesOf<B_K, BN, THREADS, PARTS>::type;
+    using A = typename CopiesOf<A_K, BM, THREADS, PARTS, STEP>::type;
+    using B = typename CopiesOf<B_K, BN, THREADS, PARTS, STEP>::type;
     static_assert(!A_ROWS && !B_ROWS);
-    const int end_k = min(p.k, k0 + steps * BK);
-    return CopyRing<STAGES, (BM + BN + 2 * GAP) * BK, (BM + GAP) * BK, PARTS, A, B>(A(a + static_cast<long long>(batch_a) * p.m * p.k, p.m, p.k, m0, k0, end_k, wide_a), B(b + static_cast<long long>(batch) * p.k * p.n, p.n, p.k, n0, k0, end_k, wide_b),
+    const int end_k = min(p.k, k0 + steps * STEP);
+    return CopyRing<STAGES, (BM + BN + 2 * GAP) * STEP, (BM + GAP) * STEP, PARTS, A, B>(A(a + static_cast<long long>(batch_a) * p.m * p.k, p.m, p.k, m0, k0, end_k, wide_a), B(b + static_cast<long long>(batch) * p.k * p.n, p.n, p.k, n0, k0, end_k, wide_b),
                                                                                shared_address(shared));
   }
 #endif

@@ -1,50 +1,68 @@
-// f32 products by tiles of which a multiprocessor has three at a time (matmul_f32_several.cu). Pure; see products_f32_test.cc.
+// f32 products by tiles of which a multiprocessor has several at a time (matmul_f32_several.cu). Pure; see products_f32_test.cc.
 #pragma once
 #include "f32.h"
 
 namespace opscope::cuda {
 
-struct SeveralPlan {
-  int rows, columns;  // of a tile, as kernels are built: 64 x 128 or 64 x 64, the faster one
-  int64_t blocks;
-  double cost;        // in microseconds
+// A tile as kernels are built, and its costs in microseconds.
+struct SeveralTile {
+  int rows, columns, threads, stages, step, resident;  // of k in a stage; blocks of a multiprocessor
+  double start, end, pace, alone;                      // of the launch; of a block; multiply-adds of a multiprocessor in a microsecond, by as many blocks as are resident; of that pace, what one block reaches
+  double words_a, words_b, turned_16_a, turned_16_b, turned_a, turned_b;  // more where an operand is copied a word at a time, or turned: its rows start on 16 bytes or not
 };
 
-constexpr int several_threads = 128, several_rows = 64;
-inline unsigned several_shared_bytes(const SeveralPlan& p) { return (p.columns == 128 ? 3 : 4) * static_cast<unsigned>(p.rows + p.columns + 2 * f32_gap) * f32_step * 4; }
+// Fitted to times of 654 products on an H200 (3 to 5 % root mean square error; NOTES.md).
+constexpr SeveralTile several_tiles[] = {
+    {32, 32, 128, 4, 32, 5, 5.78, 0.469, 137.1e3, 0.66, 0.119, 0.149, 0.076, 0.093, 0.103, 0.115},
+    {32, 64, 128, 4, 32, 4, 5.86, 0.761, 163.8e3, 0.741, 0.059, 0.115, 0.038, 0.160, 0.038, 0.184},
+    {32, 64, 256, 6, 32, 2, 5.28, 1.68, 149.7e3, 0.898, 0.074, 0.194, 0.000, 0.241, 0.000, 0.288},
+    {64, 32, 128, 4, 32, 4, 5.91, 0.785, 163.6e3, 0.749, 0.099, 0.126, 0.166, 0.054, 0.199, 0.078},
+    {64, 64, 128, 4, 16, 4, 5.65, 0.519, 163.0e3, 0.74, 0.040, 0.042, 0.077, 0.090, 0.101, 0.110},
+    {64, 64, 256, 4, 32, 2, 5.17, 1.71, 158.1e3, 0.887, 0.042, 0.061, 0.046, 0.028, 0.061, 0.040},
+    {64, 128, 128, 3, 32, 3, 5.8, 1.04, 193.3e3, 0.79, 0.049, 0.074, 0.096, 0.145, 0.108, 0.195},
+    {96, 64, 256, 5, 32, 1, 4.62, 3.32, 163.9e3, 0.7, 0.054, 0.062, 0.110, 0.090, 0.142, 0.085},
+};
 
-// Fitted to 585 times of 387 products on an H200 (3 % root mean square error).
+struct SeveralPlan {
+  const SeveralTile* tile;
+  int64_t blocks, splits;  // of a share of k; shares
+  double cost;             // in microseconds
+};
+
+inline unsigned several_shared_bytes(const SeveralTile& t) { return static_cast<unsigned>(t.stages * (t.rows + t.columns + 2 * f32_gap) * t.step) * 4; }
+
 inline SeveralPlan several_plan(int sm_count, const ProductShape& s) {
-  struct Tile {
-    int columns;
-    double start, end, pace;                     // of the launch; of a block; multiply-adds of a multiprocessor in a microsecond, by three blocks
-    double alone, pair;                          // of that pace, what one and two blocks reach
-    double words, turned_on_16, turned_off_16;  // more where an operand is copied a word at a time, or turned
-  };
-  constexpr Tile tiles[] = {{128, 6.24, 1.142, 188.3e3, 0.844, 0.953, 0.0474, 0.1062, 0.1297}, {64, 6.4, 1.162, 164.1e3, 0.831, 0.954, 0.053, 0.0146, 0.0252}};
   constexpr double bytes_of_us = 4.2e6;
+  constexpr int64_t most_shared = 1 << 24, least_steps = 4;  // results of all shares; stages of one
   const double moved = (static_cast<double>(s.batch_a) * s.m * s.k + static_cast<double>(s.batch) * (static_cast<double>(s.k) * s.n + static_cast<double>(s.m) * s.n)) * 4 / bytes_of_us;
+  const bool aligned_a = rows_aligned_a(s, 4), aligned_b = rows_aligned_b(s, 4);
   SeveralPlan best = {};
-  for (const Tile& t : tiles) {
-    const auto copies = [&](bool k_contiguous, bool aligned, int side) { return (k_contiguous ? (aligned ? t.turned_on_16 : t.turned_off_16) : aligned ? 0 : t.words) * 2 * side / (several_rows + t.columns); };
-    const double slower = 1 + copies(!s.trans_a, rows_aligned_a(s, 4), several_rows) + copies(s.trans_b, rows_aligned_b(s, 4), t.columns);
-    const double block = t.end + static_cast<double>(several_rows * t.columns) * static_cast<double>(up(s.k, 4) * 4) * slower / t.pace;
-    const int64_t count = s.batch * up(s.m, several_rows) * up(s.n, t.columns), blocks = up(count, sm_count), rest = blocks % 3;
-    const double rounds = static_cast<double>(blocks - rest) + (rest == 1 ? 1 / t.alone : rest == 2 ? 2 / t.pair : 0);
-    if (const double cost = t.start + std::max(block * rounds, moved); best.blocks == 0 || cost < best.cost) best = {several_rows, t.columns, count, cost};
+  for (const SeveralTile& t : several_tiles) {
+    const double copies_a = s.trans_a ? (aligned_a ? 0 : t.words_a) : aligned_a ? t.turned_16_a : t.turned_a, copies_b = !s.trans_b ? (aligned_b ? 0 : t.words_b) : aligned_b ? t.turned_16_b : t.turned_b;
+    const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), steps = up(s.k, t.step);
+    for (const int64_t splits : {1, 2, 3, 4, 6, 8}) {
+      const int64_t share = up(steps, splits);
+      if (splits > 1 && (steps < splits * least_steps || share * (splits - 1) >= steps || splits * s.batch * s.m * s.n > most_shared)) break;
+      const double block = t.end + static_cast<double>(t.rows * t.columns) * static_cast<double>(splits > 1 ? share * t.step : up(s.k, 4) * 4) * (1 + copies_a + copies_b) / t.pace;
+      const int64_t blocks = up(count * splits, sm_count), rest = blocks % t.resident;
+      const double missing = rest > 0 ? static_cast<double>(t.resident - rest) / (t.resident - 1) : 0, rounds = static_cast<double>(blocks - rest) + static_cast<double>(rest) / (1 - (1 - t.alone) * missing * missing);
+      if (const double cost = t.start + std::max(block * rounds, moved) + f32_joins(s, splits) / f32_steps_of_us; best.tile == nullptr || cost < best.cost) best = {&t, count, splits, cost};
+    }
   }
   return best;
 }
 
 // Whether it is faster than other tiles, on Hopper.
 inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_k = 97, most_k = 1280, least_side = 73;
+  constexpr int least_k = 17, most_k = 1600, least_side = 73;  // matmul_slim_f32 takes fewer
   constexpr int64_t most_rounds = 32;
-  constexpr double start_of_tiles = 4.5, steps_of_us = 6300;
-  if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side) return false;
+  constexpr double least_products = 1.5e7;  // fewer were not timed
+  if (static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return false;
+  if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 32) * up(s.n, 32) >= int64_t{1} << 31) return false;
   const SeveralPlan p = several_plan(sm_count, s);
-  const double slab = slab_in_rounds_cost(sm_count, shared_bytes, s);
-  return p.blocks <= most_rounds * sm_count && p.cost < start_of_tiles + f32_plan(sm_count, s).cost / steps_of_us && (slab == 0 || p.cost < slab);
+  const double slab = slab_cost(sm_count, shared_bytes, s);
+  if (p.blocks > most_rounds * sm_count || (slab > 0 && p.cost >= slab)) return false;
+  return (slab > 0 && s.k <= slab_at_once) || p.cost < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
 }
 
 }  // namespace opscope::cuda

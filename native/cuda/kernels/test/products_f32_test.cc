@@ -29,15 +29,18 @@ bool slab() {
   return right;
 }
 
-// Tiles of f32 of which a multiprocessor has several cover the result once.
+// Tiles of f32 of which a multiprocessor has several cover the result once, shares have as much of k as each other but for the last, and shared memory holds as many blocks as the costs say.
 bool several() {
   bool right = true;
+  for (const SeveralTile& t : several_tiles) right = right && t.resident * (static_cast<int>(several_shared_bytes(t)) + 1024) <= 228 << 10 && t.resident * t.threads <= 2048 && several_shared_bytes(t) <= shared_bytes;
   for (const int m : {73, 128, 129, 585, 4097})
     for (const int n : {73, 128, 131, 8192})
-      for (const int64_t batch : {1, 7}) {
-        const SeveralPlan p = several_plan(132, {batch, m, n, 209, false, false});
-        right = right && p.rows == 64 && (p.columns == 64 || p.columns == 128) && p.blocks == batch * up(m, p.rows) * up(n, p.columns) && 3 * (several_shared_bytes(p) + 1024) <= 228 << 10;
-      }
+      for (const int k : {17, 96, 209, 1600})
+        for (const int64_t batch : {1, 7}) {
+          const SeveralPlan p = several_plan(132, {batch, m, n, k, false, false});
+          const int64_t steps = up(k, p.tile->step);
+          right = right && p.blocks == batch * up(m, p.tile->rows) * up(n, p.tile->columns) && p.splits >= 1 && up(steps, p.splits) * (p.splits - 1) < steps && (p.splits == 1 || p.splits * batch * m * n <= 1 << 24);
+        }
   return right;
 }
 
@@ -105,12 +108,14 @@ void f32_products() {
   const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
   expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
          "more of k comes in rounds where tiles would wait for copies of their operands");
-  expect(several(), "tiles of which a multiprocessor has several cover the result once, and three fit shared memory");
-  expect(several_plan(132, {1, 477, 2560, 284, true, true}).columns == 64 && several_plan(132, {1, 864, 744, 132, true, false}).columns == 128, "few tiles or turned operands take the narrow one of them");
+  expect(several(), "tiles of which a multiprocessor has several cover the result once, and fit shared memory");
+  const auto tile = [](const ProductShape& s) { return several_plan(132, s); };
+  expect(tile({1, 257, 276, 513, false, true}).tile->rows == 32 && tile({1, 257, 276, 513, false, true}).splits > 1 && tile({1, 864, 744, 132, true, false}).tile->threads == 256 && tile({1, 7443, 1025, 144, false, true}).tile->columns == 128 && tile({1, 7443, 1025, 144, false, true}).splits == 1,
+         "few results take small tiles and shares of k, one round of blocks more threads, and many blocks large tiles");
   const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
-  expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 2000, 3001, 150, true, false}) && !by_several({1, 7443, 1025, 144, true, true}) && !by_several({1, 4096, 4096, 512, false, true}) &&
-             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 7443, 1025, 96, false, true}) && !by_several({1, 257, 276, 513, false, true}),
-         "a few hundred of k in f32 takes them, but for few or very many tiles");
+  expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 257, 276, 513, false, true}) && by_several({1, 384, 1572, 72, true, false}) && !by_several({1, 4096, 4096, 512, false, true}) &&
+             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 4097, 846, 16, false, false}) && !by_several({1, 72, 4096, 144, false, true}) && !by_several({1, 4096, 4096, 4096, false, false}),
+         "17 to 1600 of k in f32 takes them, but for slim sides and large products");
   expect(unaligned(), "tiles and shares of operands that are read as they lie cover the product once");
   const auto pays = [](const ProductShape& s) { return unaligned_pays(132, shared_bytes, s); };
   expect(pays({1, 128, 123, 524'289, false, true}) && pays({1, 33, 35, 1'544'317, false, true}) && pays({1, 90, 87, 131'072, true, false}) && pays({1, 199, 65, 4139, true, false}) && pays({1, 61, 113, 120'227, false, false}) && !pays({1, 128, 124, 524'288, false, true}) &&
