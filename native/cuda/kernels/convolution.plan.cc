@@ -13,6 +13,7 @@
 #include "convolution/image.h"
 #include "convolution/narrow.h"
 #include "convolution/packed.h"
+#include "convolution/patches.h"
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
@@ -245,7 +246,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
-  shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost;
+  shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost, shape.patches_cost = conv_patches(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
   result.choice = conv_choice(p.device.sm_count, shape);
@@ -294,6 +295,9 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::taps: return plan_taps(p, from, s, shape);
     case ConvKind::spans: return plan_spans(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
+    case ConvKind::patches:
+      if (const ConvPatchesShape r = conv_patches(p.device.sm_count, s, shape); r.blocks > 0) p.launch(p.kernel_in("convolution_patches", "convolution_patches_" + p.dtype() + "_" + std::to_string(s.stride) + "_" + std::to_string(s.filters)), {r.blocks}, conv_patches_threads, r.shared, from.x, from.weight, p.output(), r.conv);
+      return;
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::few: {
