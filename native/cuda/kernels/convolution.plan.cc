@@ -13,6 +13,7 @@
 #include "convolution/image.h"
 #include "convolution/launch.h"
 #include "convolution/narrow.h"
+#include "convolution/patches.h"
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
@@ -152,6 +153,11 @@ void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape) {
   p.launch(p.kernel_in("convolution_rows", "convolution_rows_" + p.dtype() + "_" + std::to_string(r.terms)), {r.blocks_x, r.blocks_y}, conv_rows_threads, 0, from.x, from.weight, p.output(), r.conv);
 }
 
+void plan_patches(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvPatchesShape r = conv_patches(p.device.sm_count, s, shape);
+  p.launch(p.kernel_in("convolution_patches", "convolution_patches_" + p.dtype() + "_" + std::to_string(s.stride) + "_" + std::to_string(s.filters)), {r.blocks}, conv_patches_threads, r.shared, from.x, from.weight, p.output(), r.conv);
+}
+
 void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
   p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four")), {ceil_div(threads, 256)}, 256, 0, from.x, from.weight, p.output(), s.groups, static_cast<int>(shape.filters),
@@ -192,7 +198,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
-  shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost;
+  shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost, shape.patches_cost = conv_patches(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
   result.choice = conv_choice(p.device.sm_count, shape);
@@ -241,6 +247,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::taps: return plan_taps(p, from, s, shape);
     case ConvKind::spans: return plan_spans(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
+    case ConvKind::patches: return plan_patches(p, from, s, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::few: {

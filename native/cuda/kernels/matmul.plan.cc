@@ -155,6 +155,12 @@ void launch_short_f32(Planner& p, const Product& product) {
   p.launch(p.kernel_in("matmul_short_f32", "matmul_short_f32_" + std::to_string(plan.k), shared), {plan.launched}, short_f32_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
+void launch_tall(Planner& p, const Product& product, const TallPlan& plan) {
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const std::string tile = plan.pairs > 0 ? std::to_string(plan.pairs) + "_rounds" : std::to_string(plan.chunks), kernel = "matmul_tall_" + p.dtype() + "_" + tile + (plan.columns ? "_n" : "_m") + (plan.k_contiguous ? "_k" : "_l");
+  p.launch(p.kernel_in(plan.pairs > 0 ? "matmul_tall_rounds" : "matmul_tall", kernel, shared), {plan.blocks}, tall_threads, shared, plan.columns ? product.b : product.a, plan.columns ? product.a : product.b, product.c, plan.task);
+}
+
 }  // namespace
 
 void launch_f32_small(Planner& p, const Product& product, const LinearStore* store) {
@@ -188,6 +194,7 @@ void launch_matmul(Planner& p, const Product& product) {
     case ProductKernel::slab: return launch_slab(p, product);
     case ProductKernel::short_k: return launch_short(p, product);
     case ProductKernel::short_f32: return launch_short_f32(p, product);
+    case ProductKernel::tall: return launch_tall(p, product, choice.tall);
     case ProductKernel::stream: return launch_stream(p, product, choice.stream);
     case ProductKernel::slim: return launch_slim(p, product, choice.slim);
     case ProductKernel::narrow_split: return launch_narrow_split(p, product, choice.narrow_split);

@@ -34,6 +34,7 @@ enum class ConvKind {
   slab,         // a short sum, all of it in a block, in f32 (convolution_slab.cu)
   group,        // few channels and filters of a group, on tensor cores (convolution_group.cu)
   rows,         // one output of an image and filter, few terms (convolution_rows.cu)
+  patches,      // one or two filters whose stride is the width of their kernel (convolution_patches.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
   spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
@@ -269,6 +270,8 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
   constexpr double gather_launch = 3.5, f32_unsure = 1.03;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 && c.terms < long_terms ? 1.7 : 1;
+  // Models of other kernels, which read each element at a time, promise too much.
+  if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
   const ConvRowsShape rows = conv_rows(sm_count, c);
   // Others would write each output of an image to a line of memory of its own, which their models do not count.

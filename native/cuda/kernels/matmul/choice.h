@@ -19,6 +19,7 @@
 #include "slim.h"
 #include "small.h"
 #include "stream.h"
+#include "tall.h"
 #include "unaligned.h"
 
 namespace opscope::cuda {
@@ -36,6 +37,7 @@ enum class ProductKernel {
   skinny,     // matmul_skinny: m or n of a few elements
   shallow,    // matmul_shallow: f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
   each,       // matmul_each: other narrow results of a short k
+  tall,       // matmul_tall: f16, bf16 and tf32 with one long side, a few dozen of the other, a short k and rows that start on 16 bytes
   long_side,  // matmul_long: f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
   tiles,      // others, by tile_kernel
 };
@@ -63,6 +65,7 @@ struct ProductChoice {
   DeepPlan deep = {};
   StreamPlan stream = {};
   NarrowSplitPlan narrow_split = {};
+  TallPlan tall = {};
   SlimPlan slim = {};
   NarrowPlan narrow = {};
   LongPlan long_side = {};
@@ -108,6 +111,8 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
   if (takes_wgmma_few(device, dtype, s)) return c;
+  if (tensor_cores) c.tall = tall_plan(device.sm_count, shared, bytes, s);
+  if (c.tall.chunks > 0) return take(ProductKernel::tall);
   if (tensor_cores && (takes_panels(device, dtype, s) || unaligned_pays_few(device.sm_count, shared, bytes, s))) return c;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
   const bool rows = s.n < s.m ? !s.trans_a : s.trans_b, long_aligned = s.n < s.m ? rows_aligned_a(s, bytes) : rows_aligned_b(s, bytes);  // k is contiguous in the long matrix; its rows start on 16 bytes
@@ -178,6 +183,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
   if (dtype != Dtype::tf32 && is_small(device.sm_count, s)) return TileKernel::small;
   if (dtype != Dtype::tf32 && is_middle_at_once(device.sm_count, s)) return TileKernel::middle;
   if (has_wgmma(device) && wgmma_pays(s, dtype == Dtype::tf32)) return TileKernel::wgmma;
+  if (has_wgmma(device) && dtype == Dtype::tf32 && shifted_pays_small(s)) return TileKernel::shifted;
   return dtype == Dtype::tf32 && is_panels_of_few_tiles(s) ? TileKernel::panels : TileKernel::mma;
 }
 

@@ -43,6 +43,12 @@ inline bool shifted_pays(const ProductShape& s, int64_t element_bytes) {
   return few <= 128 && x >= 4 * few && bytes >= 8e6;
 }
 
+// In tf32 with k contiguous in neither operand, in the place of tiles of mma.sync, which read a word at a time (NOTES.md).
+inline bool shifted_pays_small(const ProductShape& s) {
+  constexpr int least_side = 64, most_side = 1024, least_k = 150, most_k = 256;
+  return s.batch == 1 && s.trans_a && !s.trans_b && !(rows_aligned_a(s, 4) && rows_aligned_b(s, 4)) && s.k >= least_k && s.k <= most_k && std::min(s.m, s.n) >= least_side && std::max(s.m, s.n) <= most_side;
+}
+
 // Costs in ns.
 inline ShiftedPlan shifted_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
   const bool x_is_b = shifted_x_is_b(s, element_bytes);

@@ -15,9 +15,9 @@ struct Flag {
 };
 
 // One operand of a block. K: k is contiguous, and a line of shared memory is a row or column of results; else it is one of k.
-template <class T, int TILE, int THREADS, bool K>
+template <class T, int TILE, int THREADS, bool K, int STAGE>
 struct Side {
-  static constexpr int SIZE = sizeof(T), STEP = unaligned_step / SIZE, LINE = unaligned_line(TILE, SIZE, K);
+  static constexpr int SIZE = sizeof(T), BYTES = STAGE, STEP = STAGE / SIZE, LINE = unaligned_line(TILE, SIZE, K, STAGE);
   static constexpr bool k_contiguous = K;
   // Of 16 bits whose k is not contiguous, a thread has neighbours: a word of a line holds an element of both.
   static constexpr bool PAIRS = SIZE == 2 && !K;
@@ -25,7 +25,7 @@ struct Side {
   static constexpr int EIGHT = K ? 8 * LINE : 8 * SIZE, NEXT = K ? 16 : 16 / SIZE * LINE;
   static constexpr int LINES = K ? TILE : STEP;
   // Pieces of a line but for one; lines of all threads at once, which start equally far behind 16 bytes; those of a thread.
-  static constexpr int ACROSS = K ? 8 : TILE * SIZE / 16, DOWN = K ? THREADS / 8 : THREADS / ACROSS / 8 * 8, EACH = (LINES + DOWN - 1) / DOWN;
+  static constexpr int ACROSS = (K ? STAGE : TILE * SIZE) / 16, DOWN = THREADS / ACROSS / 8 * 8, EACH = (LINES + DOWN - 1) / DOWN;
   static_assert(DOWN % 8 == 0 && DOWN > 0 && ACROSS * DOWN <= THREADS && LINES <= THREADS);
   unsigned long long first, end;  // addresses of the tile's first element, and of what is behind the operand
   long long pitch;                // bytes between lines of memory
@@ -64,7 +64,7 @@ struct Pieces {
   uint32_t to, last_to;            // bytes of a stage before them
   int count, last_bytes;           // lines; bytes of the last one, none where the thread has none
 
-  __device__ __forceinline__ Pieces(const S& s, int k0, int stages) : down(S::DOWN * s.pitch), stage(stages * (K ? static_cast<long long>(unaligned_step) : S::STEP * s.pitch)), count(0), last_bytes(0) {
+  __device__ __forceinline__ Pieces(const S& s, int k0, int stages) : down(S::DOWN * s.pitch), stage(stages * (K ? static_cast<long long>(S::BYTES) : S::STEP * s.pitch)), count(0), last_bytes(0) {
     const auto start = [&](int line) { return s.first + (K ? line * s.pitch + static_cast<long long>(k0) * S::SIZE : (k0 + line) * s.pitch); };
     const int line = static_cast<int>(threadIdx.x) / S::ACROSS, number = threadIdx.x % S::ACROSS;
     const int lines = K ? s.lines : S::STEP, wanted = (K ? S::STEP : s.lines) * S::SIZE;  // of shared memory; bytes of a line
@@ -131,10 +131,11 @@ struct Reader {
 template <class T, int TILE, bool TRANS_A, bool TRANS_B>
 __device__ __forceinline__ void product(const T* a, const T* b, T* c, float* shares, const UnalignedTask& t) {
   constexpr UnalignedTile W = unaligned_tiles[TILE];
-  using A = Side<T, W.rows, W.threads(), !TRANS_A>;
-  using B = Side<T, W.columns, W.threads(), TRANS_B>;
-  constexpr int STAGES = W.stages, STEP = A::STEP, BYTES_A = unaligned_bytes(W.rows, sizeof(T), !TRANS_A), BYTES = BYTES_A + unaligned_bytes(W.columns, sizeof(T), TRANS_B);
+  using A = Side<T, W.rows, W.threads(), !TRANS_A, W.step>;
+  using B = Side<T, W.columns, W.threads(), TRANS_B, W.step>;
+  constexpr int STAGES = W.stages, STEP = A::STEP, BYTES_A = unaligned_bytes(W.rows, sizeof(T), !TRANS_A, W.step), BYTES = BYTES_A + unaligned_bytes(W.columns, sizeof(T), TRANS_B, W.step);
   constexpr int SIDE_M = W.rows / W.warps_m, SIDE_N = W.columns / W.warps_n, ROWS = SIDE_M / 16, COLUMNS = SIDE_N / 16, SUMS = ROWS * COLUMNS * 8;  // of a warp; tiles of 16 of it; sums of a thread
+  constexpr int TURNS = W.step / 32 / W.parts;  // of 32 bytes of k of a stage
   constexpr int APART = W.warps_m * W.warps_n * 32;  // threads of a part
   static_assert((W.parts - 1) * APART * SUMS * 4 <= STAGES * BYTES);
   extern __shared__ __align__(16) char shared[];
@@ -166,8 +167,8 @@ __device__ __forceinline__ void product(const T* a, const T* b, T* c, float* sha
   const auto multiply = [&](auto straddles, uint32_t stage) {
     constexpr bool STRADDLES = decltype(straddles)::value;
 #pragma unroll
-    for (int turn = 0; turn < 4 / W.parts; turn++) {
-      const int s = part * (4 / W.parts) + turn;
+    for (int turn = 0; turn < TURNS; turn++) {
+      const int s = part * TURNS + turn;
       uint32_t fa[ROWS][4], fb[COLUMNS][4];
 #pragma unroll
       for (int i = 0; i < ROWS; i++) reader_a.template read<STRADDLES>(fa[i], stage, i, s);

@@ -15,16 +15,15 @@ struct UnalignedPlan {
 
 // The tile that computes the least, and a share of k for every block that the GPU has at a time, each long enough for its ring.
 inline UnalignedPlan unaligned_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
-  constexpr int64_t least_stages = 3, long_stages = 8;
+  constexpr int64_t least_stages = 3, long_share = 1024;  // bytes of k of a block
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);
-  const int64_t steps = up(s.k * element_bytes, unaligned_step);
   int64_t least = 0;
   UnalignedPlan p = {};
   UnalignedTask& t = p.task;
   for (const UnalignedTile& tile : unaligned_tiles) {
     const bool square = tile.rows == tile.columns;
     // Of a shorter k, more blocks than parts of it that are long enough.
-    if (square ? tile.rows > unaligned_tiles[0].rows && steps < long_stages * sm_count : few > tile.columns) continue;
+    if (square ? tile.rows > unaligned_tiles[0].rows && s.k * element_bytes < long_share * sm_count : few > tile.columns) continue;
     const int64_t cost = (square ? up(s.m, tile.rows) * up(s.n, tile.columns) : up(length, tile.rows)) * (tile.rows + 16) * (tile.columns + 16);
     if (least == 0 || cost < least) least = cost, p.tile = tile;
   }
@@ -34,10 +33,10 @@ inline UnalignedPlan unaligned_plan(int sm_count, int64_t element_bytes, const P
   t.row = p.turned ? 1 : s.n, t.column = p.turned ? s.n : 1;
   t.tiles_m = static_cast<int>(up(t.m, p.tile.rows)), t.tiles_n = static_cast<int>(up(t.n, p.tile.columns));
   const int64_t tiles = s.batch * t.tiles_m * t.tiles_n;
-  t.splits = static_cast<int>(std::clamp<int64_t>(std::min(sm_count * p.tile.blocks / tiles, steps / least_stages), 1, 512));
+  t.splits = static_cast<int>(std::clamp<int64_t>(std::min(sm_count * p.tile.blocks / tiles, up(s.k * element_bytes, p.tile.step) / least_stages), 1, 512));
   p.blocks = tiles * t.splits;
   const int bytes = static_cast<int>(element_bytes);
-  p.shared = p.tile.stages * (unaligned_bytes(p.tile.rows, bytes, p.turned ? s.trans_b : !s.trans_a) + unaligned_bytes(p.tile.columns, bytes, p.turned ? !s.trans_a : s.trans_b));
+  p.shared = p.tile.stages * (unaligned_bytes(p.tile.rows, bytes, p.turned ? s.trans_b : !s.trans_a, p.tile.step) + unaligned_bytes(p.tile.columns, bytes, p.turned ? !s.trans_a : s.trans_b, p.tile.step));
   return p;
 }
 
@@ -67,7 +66,9 @@ inline bool unaligned_pays_few(int sm_count, int64_t shared_bytes, int64_t eleme
   if (!rows) return s.k >= 400 && bytes >= 4e7;
   if (few < least_many) return s.k > 160 && length >= 1024 && bytes >= 3e7;
   // wgmma reads aligned rows as they lie, matmul_shifted those of large matrices.
-  return (aligned ? s.k <= 128 : length >= 256) && bytes >= 8e6 && bytes <= 3e7;
+  constexpr int least_short_k = 80, most_short_k = 128;  // which matmul_shifted leaves
+  if (!aligned && s.k >= least_short_k && s.k <= most_short_k) return bytes >= 8e6;
+  return (aligned ? s.k <= most_short_k : length >= 256) && bytes >= 8e6 && bytes <= 3e7;
 }
 
 }  // namespace opscope::cuda

@@ -2,6 +2,7 @@
 #include "kernels/convolution/filters.h"
 #include "kernels/convolution/group.h"
 #include "kernels/convolution/narrow.h"
+#include "kernels/convolution/patches.h"
 #include "kernels/convolution/rows.h"
 #include "kernels/convolution/tiles.h"
 #include "kernels/test/convolutions.h"
@@ -140,9 +141,32 @@ void spans() {
   expect(covers && taken, "tiles of positions cover each plane once");
 }
 
+// Runs of columns cover the outputs once, and warps that share channels have some each.
+void patches() {
+  bool right = true;
+  int taken = 0;
+  for (const int stride : {1, 2, 3, 4, 5})
+    for (const int kernel : {1, 2, 3, 4})
+      for (const int filters : {1, 2, 3})
+        for (const int channels : {1, 2, 36, 4000})
+          for (const int images : {1, 55}) {
+            const auto out = [&](int input) { return (input - kernel) / stride + 1; };
+            const ConvSizes s = {images, channels, filters, 1, stride, 1, {1, 1, 0, 1}, {400, kernel, 0, out(400)}, {637, kernel, 0, out(637)}};
+            ConvShape c = {int64_t{images} * s.height.output * s.width.output, filters, 1, int64_t{channels} * kernel * kernel, int64_t{s.height.output} * s.width.output, false, true, channels};
+            c.largest = int64_t{images} * channels * 400 * 637, c.bytes = c.largest * 2;
+            const ConvPatchesShape r = conv_patches(132, s, c);
+            if (r.blocks == 0) continue;
+            taken++;
+            const int64_t run = 32 * conv_patches_columns(stride), warps = r.blocks * (conv_patches_threads / 32) / r.conv.sharing;
+            right = right && kernel == stride && stride > 1 && stride < 5 && filters < 3 && run % stride == 0 && warps * run >= c.columns * stride && (r.conv.sharing == 1 || channels >= r.conv.sharing) && r.shared <= 36 << 10;
+          }
+  expect(right && taken > 10, "runs of columns cover the outputs of kernels as wide as their stride");
+}
+
 }  // namespace
 
 void narrow_convolution_shapes() {
+  patches();
   narrow();
   group();
   filters();

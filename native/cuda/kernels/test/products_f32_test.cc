@@ -55,7 +55,7 @@ bool unaligned() {
             for (const int layout : {0, 1, 2, 3}) {
               const UnalignedPlan p = unaligned_plan(132, bytes, {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0, 1});
               const UnalignedTask& t = p.task;
-              const int64_t steps = up(k * bytes, unaligned_step);
+              const int64_t steps = up(k * bytes, p.tile.step);
               right = right && t.m == (p.turned ? n : m) && t.n == (p.turned ? m : n) && t.batches_a == (p.turned ? batch : 1) && t.batches_b == (p.turned ? 1 : batch) && int64_t{t.m - 1} * t.row + int64_t{t.n - 1} * t.column + 1 == int64_t{m} * n;
               right = right && t.tiles_m * p.tile.rows >= t.m && (t.tiles_m - 1) * p.tile.rows < t.m && t.tiles_n * p.tile.columns >= t.n && (t.tiles_n - 1) * p.tile.columns < t.n;
               right = right && t.splits >= 1 && t.splits <= steps && p.blocks == batch * t.tiles_m * t.tiles_n * t.splits && (p.shared + 1024) * p.tile.blocks <= 228 << 10;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/matmul/panels.h"
+#include "kernels/matmul/tall.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope::cuda;
@@ -25,9 +26,32 @@ bool panels() {
   return right;
 }
 
+// Warps cover the long side once, by kernels that are built, and blocks of a multiprocessor have shared memory for their results.
+bool tall() {
+  bool right = true;
+  int taken = 0;
+  for (const int length : {1000, 25'000, 585'376, 1'000'001})
+    for (const int few : {15, 17, 24, 33, 40, 48, 56, 64})
+      for (const int k : {3, 16, 40, 88, 128, 136, 168, 248})
+        for (const int64_t bytes : {2, 4})
+          for (const bool columns : {false, true})
+            for (const int layout : {0, 1, 2, 3}) {
+              const ProductShape s = {1, columns ? few : length, columns ? length : few, k, (layout & 1) != 0, (layout & 2) != 0};
+              const TallPlan p = tall_plan(132, 227 << 10, bytes, s);
+              if (p.chunks == 0) continue;
+              taken++;
+              const TallTask& t = p.task;
+              const int64_t rows = 8 * (16 / bytes), resident = tall_blocks(bytes, p.chunks, p.pairs);
+              right = right && p.columns == columns && t.length == length && t.few == few && t.tiles * rows >= length && (t.tiles - 1) * rows < length && t.few_tiles % 2 == 0 && t.few_tiles * 8 >= few && t.rounds * p.chunks * 64 >= k * bytes && (p.chunks <= 4 || bytes == 4) && (p.pairs > 0 ? p.pairs <= 3 : t.rounds == 1);
+              right = right && p.blocks >= 1 && p.blocks <= 132 * resident && (p.k_contiguous ? k : length) * bytes % 16 == 0 && (columns ? length * bytes % 16 == 0 : few % 8 == 0) && p.shared <= 227 << 10;
+            }
+  return right && taken > 100;
+}
+
 }  // namespace
 
 void panel_products() {
+  expect(tall(), "warps cover the long side of a product with a short k once, in whole vectors");
   expect(panels(), "tiles of products by panels cover the result once");
   const auto tile = [](const ProductShape& s) { return std::make_pair(panels_plan(2, s).rows, panels_plan(2, s).columns); };
   expect(tile({1, 198'801, 78, 50, false, false}) == std::make_pair(128, 80) && tile({1, 33, 60'000, 20, false, true}) == std::make_pair(48, 128) && tile({1, 79, 240'832, 16, false, true}) == std::make_pair(80, 128) && tile({1, 32'769, 17, 100, true, false}) == std::make_pair(128, 48),
