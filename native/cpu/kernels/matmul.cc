@@ -110,6 +110,10 @@ inline bool repays_turning(const Products& p) {
 inline bool other_way(const Size& s, size_t element_bytes) {
   constexpr int64_t NARROW = W * 3 / 4;
   if (!s.trans_a) return false;
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  // Far more rows than columns: these are turned instead.
+  if (s.trans_b && element_bytes == sizeof(float) && s.p.m >= 4 * s.p.n && is_small(s.p, true, true)) return false;
+#endif
   if (s.trans_b) return (s.p.n <= 96 || s.p.m < W) && ((s.p.k >= 256 && s.p.n <= 96) || (W == 16 && element_bytes == sizeof(float) && s.p.k >= 64 && repays_turning(s.p)));
   // 16-bit operands are widened and packed first.
   const bool lies = element_bytes == sizeof(float);
@@ -254,7 +258,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
     }
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   if constexpr (sizeof(T) == sizeof(float))
-    if (alone && is_small(s.p, s.trans_a)) {
+    if (alone && is_small(s.p, s.trans_a, s.trans_b)) {
       const int64_t stride = s.trans_b ? up(tiled.n, W) : cols;
       float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
       each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {

@@ -70,13 +70,7 @@ OPSCOPE_APART void tile_along(const SmallLeft& a, const float* b, int64_t k, flo
     add();
   }
   for (; p < k; p++) add();
-#pragma GCC unroll 16
-  for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
-#pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) {
-      if (v + 1 < VECTORS) vstore(c + v * W, sum[i][v]);
-      else vstore_masked(c + v * W, sum[i][v], last);
-    }
+  store_sums(sum, c, c_stride, last);
 }
 
 template <int ROWS, int VECTORS>
