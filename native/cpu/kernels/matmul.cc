@@ -17,13 +17,13 @@ constexpr bool HAS_FEW_ROWS = true;
 #else
 constexpr bool HAS_FEW_ROWS = false;
 #endif
-// Rows of sums; floats of a matrix whose rows are read in short pieces; columns that two passes meet, of so many terms.
-constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
+// Rows of sums; floats of a matrix whose rows are read in short pieces, and terms where it may be larger; columns that two passes meet, of so many terms.
+constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, TERMS_OF_FAR_MATRIX = 40, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
 
 // Few columns of a product whose left operand is stored transposed: rows of that meet them as they lie (few_rows.h).
 inline bool by_few_columns(const Size& s, size_t element_bytes) {
   const int64_t most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_OF_TWO_PASSES;
-  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && times(s.p.m, s.p.k) <= NEAR_MATRIX;
+  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && (s.p.k <= TERMS_OF_FAR_MATRIX || times(s.p.m, s.p.k) <= NEAR_MATRIX);
 }
 // The last columns of such a product, where a vector of them would be mostly empty.
 inline int64_t last_few_columns(const Size& s, size_t element_bytes) {
