@@ -95,7 +95,7 @@ OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 // Results beyond the caches, unless rows that start lines are written one by one, which is as fast.
-inline bool streams(const Size& s, size_t element_bytes) { return by_streamed(s.p, element_bytes) && !(by_rows(s) && rows_start_lines(s.p.n)); }
+inline bool streams(const Size& s, size_t element_bytes) { return by_streamed(s.p, element_bytes, s.trans_a) && !(by_rows(s) && rows_start_lines(s.p.n)); }
 
 // Whether the product of two operands that are both stored transposed takes longer than that of what is stored, whose results are turned: in
 // hundredths of a vector's multiplications, of which turning an operand takes 30 for each element of a column, and a result 250.

@@ -81,7 +81,7 @@ struct ImageColumns {
   // Whether parts that tiles multiply (simd/part_tiles.h) take less than this where both pay: their copy has padding, and rows of outputs are written one
   // by one, but filters take nearly nothing. In products of floats: of a row that is copied and a cell of it, an element that is turned, a row of outputs.
   bool tiles_take_less() const {
-    constexpr int64_t ROW = 160, CELL = 27, TURNED = 26, WRITTEN = 128;
+    constexpr int64_t ROW = 160, CELL = 23, TURNED = 26, WRITTEN = 128;
     if (g.is_matrix()) return true;
     if (g.volume() == 1 || outputs <= W || channels < MANY_CHANNELS_OF_TILES) return false;
     const PhaseAxis d(g, g.depth, g.depth.output), h(g, g.height, g.height.output), w(g, g.width, g.width.output);
