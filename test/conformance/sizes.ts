@@ -111,6 +111,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 1031, n: 1025, k: 4, transA: true }, { m: 4250, n: 8, k: 65, transB: true },
   // Rows of both operands that are added up, of whole vectors and not; odd rows of a few dozen steps.
   { m: 16, n: 12, k: 2101, transA: true }, { m: 17, n: 30, k: 705, batch: 2, transA: true }, { m: 137, n: 301, k: 33, transA: true, transB: true },
+  // Sums too long for the caches, of rows of both operands; few rows, of a right operand that is turned first, and of long rows.
+  { m: 19, n: 33, k: 7001, transB: true }, { m: 9, n: 53, k: 233, batch: 3, transA: true, transB: true }, { m: 11, n: 2061, k: 7 },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -193,6 +195,9 @@ const SINGLE_CHANNELS: readonly Params[] = [
 const MANY_CHANNELS: readonly Params[] = [
   { batch: 35, channels: 2401, filters: 3, length: 7, kernel: 3, stride: 2, padding: 1 },
   { batch: 9, channels: 1002, filters: 6, groups: 2, length: 9, kernel: 2, padding: 1 },
+  { batch: 2, channels: 402, filters: 4, groups: 2, length: 5, kernel: 5, padding: 2 },
+  { channels: 700, filters: 5, length: 7, kernel: 1, stride: 2 },
+  { batch: 19, channels: 33, filters: 5, length: 9, kernel: 1 },
 ]
 
 /** Few filters a group, which kernels meet with the input as it lies: rows that end within, at and behind four vectors, with padding on both sides. */

@@ -218,7 +218,7 @@ template <class F>
 bool by_tile_parts(const Geometry& whole, int threads) {
   if (!F::TILES || !tiles_fill(whole) || by_vectors(whole, false) || TapProducts(whole).pays()) return false;
   const Geometry trimmed = whole.trimmed();
-  return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (tiles_pay_beside_images(trimmed) || F::packs_windows(trimmed, threads) || !by_image_columns<AsStored<BF16>>(whole));
+  return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (F::packs_windows(trimmed, threads) || !by_image_columns<AsStored<BF16>>(whole) || ImageColumns(trimmed).tiles_take_less());
 }
 #endif
 

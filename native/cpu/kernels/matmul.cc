@@ -17,13 +17,13 @@ constexpr bool HAS_FEW_ROWS = true;
 #else
 constexpr bool HAS_FEW_ROWS = false;
 #endif
-// Rows of sums; floats of a matrix whose rows are read in short pieces; columns that two passes meet, of so many terms.
-constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
+// Rows of sums; floats of a matrix whose rows are read in short pieces, and terms where it may be larger; columns that two passes meet, of so many terms.
+constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, TERMS_OF_FAR_MATRIX = 40, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
 
 // Few columns of a product whose left operand is stored transposed: rows of that meet them as they lie (few_rows.h).
 inline bool by_few_columns(const Size& s, size_t element_bytes) {
   const int64_t most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_OF_TWO_PASSES;
-  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && times(s.p.m, s.p.k) <= NEAR_MATRIX;
+  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && (s.p.k <= TERMS_OF_FAR_MATRIX || times(s.p.m, s.p.k) <= NEAR_MATRIX);
 }
 // The last columns of such a product, where a vector of them would be mostly empty.
 inline int64_t last_few_columns(const Size& s, size_t element_bytes) {
@@ -95,7 +95,7 @@ OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 // Results beyond the caches, unless rows that start lines are written one by one, which is as fast.
-inline bool streams(const Size& s, size_t element_bytes) { return by_streamed(s.p, element_bytes) && !(by_rows(s) && rows_start_lines(s.p.n)); }
+inline bool streams(const Size& s, size_t element_bytes) { return by_streamed(s.p, element_bytes, s.trans_a) && !(by_rows(s) && rows_start_lines(s.p.n)); }
 
 // Whether the product of two operands that are both stored transposed takes longer than that of what is stored, whose results are turned: in
 // hundredths of a vector's multiplications, of which turning an operand takes 30 for each element of a column, and a result 250.
@@ -110,6 +110,10 @@ inline bool repays_turning(const Products& p) {
 inline bool other_way(const Size& s, size_t element_bytes) {
   constexpr int64_t NARROW = W * 3 / 4;
   if (!s.trans_a) return false;
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  // Far more rows than columns: these are turned instead.
+  if (s.trans_b && element_bytes == sizeof(float) && s.p.m >= 4 * s.p.n && is_small(s.p, true, true)) return false;
+#endif
   if (s.trans_b) return (s.p.n <= 96 || s.p.m < W) && ((s.p.k >= 256 && s.p.n <= 96) || (W == 16 && element_bytes == sizeof(float) && s.p.k >= 64 && repays_turning(s.p)));
   // 16-bit operands are widened and packed first.
   const bool lies = element_bytes == sizeof(float);
@@ -254,7 +258,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
     }
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   if constexpr (sizeof(T) == sizeof(float))
-    if (alone && is_small(s.p, s.trans_a)) {
+    if (alone && is_small(s.p, s.trans_a, s.trans_b)) {
       const int64_t stride = s.trans_b ? up(tiled.n, W) : cols;
       float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
       each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {

@@ -24,7 +24,7 @@ struct Terms<PairedBF16> {
 // caches; of longer sums, some terms of them.
 template <class T, class O, class Row>
 void dot_products(const T* few_rows, int64_t few, const T* many_rows, int64_t k, Range r, O* out, Row row, int64_t column) {
-  constexpr int64_t TOGETHER = DOT_COLUMNS * (DOT_COLUMNS - 1), TERMS = 16384;
+  constexpr int64_t TOGETHER = DOT_COLUMNS * (DOT_COLUMNS - 1), TERMS = W < 16 ? 16384 : 1024;
   if (few <= DOT_ROWS || (few <= MOST_DOT_ROWS && (sizeof(T) == sizeof(float) || few * k <= NEAR_FLOATS))) return dots<MOST_DOT_ROWS>(few_rows, many_rows, few, k, k, r, out, row, column);
   const int64_t groups = (few + MOST_DOT_ROWS - 1) / MOST_DOT_ROWS, terms = few * k <= NEAR_FLOATS ? k : TERMS;
   for (int64_t j = r.begin; j < r.end; j += TOGETHER) {
@@ -39,7 +39,7 @@ void dot_products(const T* few_rows, int64_t few, const T* many_rows, int64_t k,
       each_group(0, k, out + j * column, row, column);
       continue;
     }
-    alignas(64) float sums[MOST_FEW_ROWS * TOGETHER] = {}, part[MOST_FEW_ROWS * TOGETHER] = {};
+    alignas(64) float sums[2 * MOST_FEW_ROWS * TOGETHER] = {}, part[2 * MOST_FEW_ROWS * TOGETHER] = {};
     for (int64_t l = 0; l < k; l += terms) {
       each_group(l, least(terms, k - l), part, int64_t{TOGETHER}, 1);
       for (int64_t i = 0; i < few * TOGETHER; i++) sums[i] += part[i];

@@ -42,20 +42,7 @@ inline void lying_tile_sums(const LeftTiles& first, const LeftTiles& second, con
   const char *a = first.data, *under = second.data;
   for (int64_t v = 0; v < volume; v++) {
     const float* b = windows + offsets[v];
-    for (int64_t c = 0; c < channels.count; c++, a += first.step, under += second.step, b += channels.units * channel) {
-      OPSCOPE_TILE_LOAD(4, a, first.stride);
-      OPSCOPE_TILE_LOAD(6, b, apart);
-      OPSCOPE_TILE_MULTIPLY(0, 4, 6);
-      if constexpr (COLUMNS > 1) {
-        OPSCOPE_TILE_LOAD(7, b + W, apart);
-        OPSCOPE_TILE_MULTIPLY(1, 4, 7);
-      }
-      if constexpr (GROUPS > 1) {
-        OPSCOPE_TILE_LOAD(5, under, second.stride);
-        OPSCOPE_TILE_MULTIPLY(2, 5, 6);
-        if constexpr (COLUMNS > 1) OPSCOPE_TILE_MULTIPLY(3, 5, 7);
-      }
-    }
+    for (int64_t c = 0; c < channels.count; c++, a += first.step, under += second.step, b += channels.units * channel) multiply_tile<GROUPS, COLUMNS>({a, first.stride}, {under, second.stride}, reinterpret_cast<const char*>(b), apart);
   }
   const int64_t bytes = stride * static_cast<int64_t>(sizeof(float));
   OPSCOPE_TILE_STORE(0, sums, bytes);

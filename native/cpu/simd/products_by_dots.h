@@ -25,10 +25,11 @@ inline bool by_dots(const Size& s, size_t element_bytes, bool more, bool a_is_tu
   // Tiles of a few terms are better for rows that few columns meet.
   constexpr int64_t TERMS_OF_TILES = 12, MANY_ROWS = 32;
   if (few <= DOT_ROWS) return W < 16 || s.p.m < MANY_ROWS || s.p.m <= s.p.n || k >= TERMS_OF_TILES;
-  if (W == 16 && is_float && few <= 2 * MOST_FEW_ROWS && many <= 4 * W && few * k <= NEAR_FLOATS && dots_repay(s.p)) return true;
+  if (W == 16 && is_float && few <= 2 * MOST_FEW_ROWS && many <= 4 * W && dots_repay(s.p)) return true;
   if (!more || few > MOST_FEW_ROWS) return false;
+  constexpr int64_t COLUMNS_OF_LONG_SUMS = W < 16 ? MOST_FEW_ROWS : 512;
   const bool all_few = many <= MOST_FEW_ROWS;
-  if (is_float && !all_few && few * k > NEAR_FLOATS) return false;
+  if (is_float && many > COLUMNS_OF_LONG_SUMS && few * k > NEAR_FLOATS) return false;
   // Copies that one or two tiles meet are not repaid (AVX-512).
   constexpr int64_t FEW_TERMS = 40, FEW_COLUMNS = 64;
   const bool few_columns = s.p.m <= s.p.n && s.p.n <= FEW_COLUMNS;

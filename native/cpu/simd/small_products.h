@@ -8,12 +8,18 @@ namespace {
 #if defined(OPSCOPE_ISA_avx512)
 #define OPSCOPE_SMALL_PRODUCTS 1
 
-// Whether both operands, and the columns that a tile meets, stay in the first two caches. Panels of few terms in registers (tile.h) write larger results
-// faster, groups of rows (operand.h) meet many columns faster.
-inline bool is_small(const Products& p, bool trans_a) {
-  constexpr int64_t MOST_FLOATS = 1 << 15, TERMS = 128, RESULTS_OF_TERMS = 64, COLUMNS_OF_GROUPS = 128;
-  if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k) return false;
-  return times(p.m, p.k) <= MOST_FLOATS && times(p.n, p.k) <= MOST_FLOATS && (p.k <= TERMS || p.n % (4 * W) == 0) && !(trans_a && p.n > COLUMNS_OF_GROUPS);
+// Whether both operands, and the columns that a tile meets, stay in the first two caches; those of a right operand that is turned lie together, which helps
+// where dot products make its last columns (products_by_dots.h). Panels of few terms in registers (tile.h) write larger results faster, but of a few long
+// rows that meet in the same sets of a cache, or where the left operand is stored transposed. Groups of its rows (operand.h) repay their copy where they
+// meet many columns; fewer than that meet more of it as it lies.
+inline bool is_small(const Products& p, bool trans_a, bool trans_b) {
+  constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 3 << 16, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
+  constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart
+  const bool low = !trans_a && !trans_b && p.m >= LEAST_LOW && p.m <= MOST_LOW && p.n >= LONG_ROW && (p.n + NEARLY) % PAGE <= 2 * NEARLY;
+  if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k && !low && !(trans_a && p.k >= TERMS_OF_TURNED)) return false;
+  const bool narrow = p.n <= 4 * W, left_lies = trans_a && narrow && (!trans_b || p.m >= 4 * p.n), last_apart = p.n % W > 0 && p.n % W <= W / 2;
+  const bool near = p.k <= TERMS || p.n % (4 * W) == 0 || (trans_b && narrow && last_apart) || (left_lies && p.k <= TERMS_OF_LEFT);
+  return times(p.m, p.k) <= (left_lies ? FLOATS_OF_LEFT : MOST_FLOATS) && times(p.n, p.k) <= MOST_FLOATS && near && !(trans_a && p.n > COLUMNS_OF_GROUPS);
 }
 
 // Element (i, p) of the left operand lies at data[i * row + p * term].
@@ -38,6 +44,18 @@ struct SmallAhead {
 
 template <int VECTORS>
 constexpr int SMALL_ROWS = VECTORS == 4 ? 6 : VECTORS == 3 ? 8 : VECTORS == 2 ? 14 : 16;
+
+// The sums of a tile to rows of results; last: lanes of the last vector.
+template <int ROWS, int VECTORS>
+OPSCOPE_INLINE void store_sums(const V (&sum)[ROWS][VECTORS], float* c, int64_t c_stride, VLanes last) {
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+      if (v + 1 < VECTORS) vstore(c + v * W, sum[i][v]);
+      else vstore_masked(c + v * W, sum[i][v], last);
+    }
+}
 
 template <int ROWS, int VECTORS>
 OPSCOPE_APART void small_tile(const SmallLeft& a, const SmallColumns& columns, float* c, int64_t k, SmallAhead ahead) {
@@ -72,13 +90,7 @@ OPSCOPE_APART void small_tile(const SmallLeft& a, const SmallColumns& columns, f
 #pragma GCC unroll 16
     for (int r = 0; r < POINTERS; r++) at[r] = as_computed(at[r] + term);
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
-#pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) {
-      if (v + 1 < VECTORS) vstore(c + v * W, sum[i][v]);
-      else vstore_masked(c + v * W, sum[i][v], last);
-    }
+  store_sums(sum, c, c_stride, last);
 }
 
 template <int ROWS, int VECTORS>

@@ -39,12 +39,14 @@ struct Streamed : Buffered {
 };
 
 // Whether results are streamed: where rows are long and panels at least a line. 16-bit operands are widened, which pays for fewer terms and rows that start within lines.
-inline bool by_streamed(const Products& p, size_t bytes) {
-  constexpr int64_t LONG_ROWS = 512, RESULT_BYTES = 12 << 20;
+inline bool by_streamed(const Products& p, size_t bytes, bool trans_a) {
+  constexpr int64_t LONG_ROWS = 512, RESULT_BYTES = 12 << 20, BYTES_WITHIN_LINES = 8 << 20, TERMS_WITHIN_LINES = 7, ROWS_WITHIN_LINES = 256, LONG_WITHIN_LINES = 600;
   const bool is_float = bytes == sizeof(float);
   const int64_t element = static_cast<int64_t>(bytes), in_line = LINE * static_cast<int64_t>(sizeof(float)) / element;
   const bool terms = is_float ? p.k >= 3 && p.k <= 40 : p.k >= 2 && p.k <= PANEL_TERMS && p.n % in_line != 0;
-  return terms && NR >= in_line && p.n >= LONG_ROWS && p.m >= 2 * MR && times(p.batch, times(p.m, p.n)) >= RESULT_BYTES / element;
+  // Rows that start within lines write each line twice else.
+  const bool within = is_float && !trans_a && p.n % in_line != 0 && p.k <= TERMS_WITHIN_LINES && p.m >= ROWS_WITHIN_LINES && p.n >= LONG_WITHIN_LINES;
+  return terms && NR >= in_line && p.n >= LONG_ROWS && p.m >= 2 * MR && times(p.batch, times(p.m, p.n)) >= (within ? BYTES_WITHIN_LINES : RESULT_BYTES) / element;
 }
 
 // Floats of a thread: so many columns of the right operand at a time that they stay near, a block of the left one and the buffer.

@@ -1,5 +1,6 @@
-// Convolutions of few outputs and very many channels, which no padded copy holds: the sums over the channels of every element of the kernel times every
-// element of the input plane, of which each output adds up those that it meets. Filters and input are read once, as they lie.
+// Convolutions of few outputs and many channels, whose padded copies take longer than their products, or fit nowhere: the sums over the channels of every
+// element of the kernel times every element of the input plane, of which each output adds up those that it meets. Filters and input are read once, as they
+// lie.
 #pragma once
 #include "few_outputs.h"
 #include "few_rows.h"
@@ -19,9 +20,13 @@ struct TapProducts {
   int64_t sums() const { return up(g.batch * g.filters * pairs, LINE); }
   int64_t floats() const { return sums() + up(pairs, LINE) + CHANNELS * (up(volume, LINE) + up(plane * g.batch, LINE)) + W; }
   size_t scratch(int threads) const { return static_cast<size_t>(floats() * threads); }
+  // Vectors of sums that each channel meets are few beside the channels, for the sums are added up once for every element of the kernel.
   bool pays() const {
-    constexpr int64_t LEAST_TERMS = 1 << 16, MOST_FILTERS = 16;
-    return g.batch <= MOST_IMAGES && plane <= MOST_INPUTS && volume > 1 && volume <= MOST_VOLUME && g.out_plane() <= MOST_OUTPUTS && times(g.group_channels(), volume) >= LEAST_TERMS && g.filters <= MOST_FILTERS;
+    constexpr int64_t LEAST_TERMS = 512, FEW_SUMS = 8, CHANNELS_OF_SUM = 12, MANY_TERMS = 1 << 16, MOST_FILTERS = 16;
+    const int64_t terms = times(g.group_channels(), volume), sums = g.batch * g.group_filters();
+    if (g.batch > MOST_IMAGES || plane > MOST_INPUTS || g.is_matrix() || volume > MOST_VOLUME || g.out_plane() > MOST_OUTPUTS) return false;
+    if (terms >= MANY_TERMS) return g.filters <= MOST_FILTERS;
+    return terms >= LEAST_TERMS && g.batch * g.filters <= FEW_SUMS && g.group_channels() >= CHANNELS_OF_SUM * sums * ((plane + W - 1) / W);
   }
 };
 

@@ -42,18 +42,13 @@ inline bool tiles_fill(const Geometry& g) {
 // Whether tiles then repay the copies of input and filters. g: trimmed, of channels.
 constexpr int64_t MANY_CHANNELS_OF_TILES = 15;
 inline bool tiles_pay(const Geometry& g) {
-  constexpr int64_t MANY_FILTERS = 256, LEAST_OUTPUTS = 128, FEW_OUTPUTS = W / 2, MOST_OF_SMALL = 64;
+  constexpr int64_t MANY_FILTERS = 256, LEAST_OUTPUTS = 128, FEW_OUTPUTS = W / 2, MOST_OF_SMALL = 64, MOST_OF_TINY = 16, TINY = 3, FEW_IMAGES = 8;
   const bool many_channels = g.group_channels() >= MANY_CHANNELS_OF_TILES;
   const int64_t outputs = times(g.batch, g.out_plane());
   if (outputs < FEW_OUTPUTS) return false;
-  // Small planes of single elements, next to one another.
-  if (g.is_matrix()) return g.batch > 1 && g.out_plane() < NR && g.group_filters() <= MOST_OF_SMALL && many_channels;
+  // Small planes of single elements, next to one another: of few images each is its own product, and of tiny ones images as columns take less.
+  if (g.is_matrix()) return g.batch > FEW_IMAGES && g.out_plane() < NR && g.group_filters() <= (g.out_plane() <= TINY ? MOST_OF_TINY : MOST_OF_SMALL) && many_channels;
   return outputs >= LEAST_OUTPUTS || (g.group_filters() < MANY_FILTERS && many_channels);
-}
-
-// The same where images as columns (simd/image_columns.h) pay too, which meet no padding.
-inline bool tiles_pay_beside_images(const Geometry& g) {
-  return g.is_matrix() || (g.volume() > 1 && g.out_plane() > W && g.group_channels() >= MANY_CHANNELS_OF_TILES);
 }
 
 }  // namespace

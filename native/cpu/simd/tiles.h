@@ -59,24 +59,35 @@ struct LeftTiles {
   int64_t stride, step;
 };
 
-// tmm0 .. tmm3 += `steps` tiles of up to two groups of 16 rows (tmm4, tmm5) times those of a panel (tmm6, tmm7).
+// tmm0 .. tmm3 += a tile of up to two groups of 16 rows (tmm4, tmm5) times the two that follow one another at `b` (tmm6, tmm7), whose rows are `apart` bytes
+// apart. A group: where its tile lies, and how far its rows are apart.
+struct TileRows {
+  const char* data;
+  int64_t stride;
+};
+template <int GROUPS, int COLUMNS>
+OPSCOPE_INLINE void multiply_tile(const TileRows& first, const TileRows& second, const char* b, int64_t apart) {
+  constexpr int64_t BESIDE = W * sizeof(float);
+  OPSCOPE_TILE_LOAD(4, first.data, first.stride);
+  OPSCOPE_TILE_LOAD(6, b, apart);
+  OPSCOPE_TILE_MULTIPLY(0, 4, 6);
+  if constexpr (COLUMNS > 1) {
+    OPSCOPE_TILE_LOAD(7, b + BESIDE, apart);
+    OPSCOPE_TILE_MULTIPLY(1, 4, 7);
+  }
+  if constexpr (GROUPS > 1) {
+    OPSCOPE_TILE_LOAD(5, second.data, second.stride);
+    OPSCOPE_TILE_MULTIPLY(2, 5, 6);
+    if constexpr (COLUMNS > 1) OPSCOPE_TILE_MULTIPLY(3, 5, 7);
+  }
+}
+// The same of `steps` tiles of each group, and those of a panel.
 template <int GROUPS, int COLUMNS>
 inline void multiply_tiles(const LeftTiles& first, const LeftTiles& second, const float* panel, int64_t steps) {
   const char *a = first.data, *below = second.data, *b = reinterpret_cast<const char*>(panel);
-  constexpr int64_t B_STRIDE = NR * sizeof(float), HALF = B_STRIDE / 2;
+  constexpr int64_t B_STRIDE = NR * sizeof(float);
   for (int64_t i = 0; i < steps; i++) {
-    OPSCOPE_TILE_LOAD(4, a, first.stride);
-    OPSCOPE_TILE_LOAD(6, b, B_STRIDE);
-    OPSCOPE_TILE_MULTIPLY(0, 4, 6);
-    if constexpr (COLUMNS > 1) {
-      OPSCOPE_TILE_LOAD(7, b + HALF, B_STRIDE);
-      OPSCOPE_TILE_MULTIPLY(1, 4, 7);
-    }
-    if constexpr (GROUPS > 1) {
-      OPSCOPE_TILE_LOAD(5, below, second.stride);
-      OPSCOPE_TILE_MULTIPLY(2, 5, 6);
-      if constexpr (COLUMNS > 1) OPSCOPE_TILE_MULTIPLY(3, 5, 7);
-    }
+    multiply_tile<GROUPS, COLUMNS>({a, first.stride}, {below, second.stride}, b, B_STRIDE);
     a += first.step;
     below += second.step;
     b += TILE_UNITS * B_STRIDE;

@@ -16,7 +16,7 @@ inline bool by_tiles_along_rows(const Size& s, int threads) {
   const int64_t rows = s.p.batch >= threads ? s.p.m : s.p.m / threads, results = times(s.p.batch, times(s.p.m, s.p.n));
   if (s.p.k < LEAST_TERMS || s.p.k > MOST_TERMS || s.p.n <= 2 * W || rows < LEAST_ROWS) return false;
   if (s.p.k > VECTOR_TERMS) return !s.trans_a && results >= RESULTS_OF_MANY;
-  return results >= RESULTS && (s.p.k > PANEL_TERMS || !by_streamed(s.p, sizeof(float)));
+  return results >= RESULTS && (s.p.k > PANEL_TERMS || !by_streamed(s.p, sizeof(float), s.trans_a));
 }
 
 // Floats of a thread: panels of as many columns of the right operand as stay in the second-level cache, and the rows of the left one that a tile meets.
@@ -70,13 +70,7 @@ OPSCOPE_APART void tile_along(const SmallLeft& a, const float* b, int64_t k, flo
     add();
   }
   for (; p < k; p++) add();
-#pragma GCC unroll 16
-  for (int i = 0; i < ROWS; i++, c = as_computed(c + c_stride))
-#pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++) {
-      if (v + 1 < VECTORS) vstore(c + v * W, sum[i][v]);
-      else vstore_masked(c + v * W, sum[i][v], last);
-    }
+  store_sums(sum, c, c_stride, last);
 }
 
 template <int ROWS, int VECTORS>
