@@ -114,7 +114,7 @@ void run_softmax(const Call& c) {
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
   if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_streamed(p, rows, buffer); });
-  each_range_in(c, parts_of_bytes(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T))), p.rows, 1, [&](Range r) {
+  each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range r) {
     for (int64_t row = r.begin; row < r.end; row++) {
       const T* const x = p.x + row * p.cols;
       T* const out = p.out + row * p.cols;

@@ -135,7 +135,7 @@ inline void run_own_rows(const Call& c, P& p) {
       for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
     };
     // Others add up what they meet, in the order of the rows.
-    if constexpr (WrittenByValue<P>) each_range_in(c, parts_of_bytes(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(*p.out))), p.rows, 1, each);
+    if constexpr (WrittenByValue<P>) each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(*p.out)), p.rows, 1, each);
     else each(part(p.rows, 1, c.thread, c.threads));
   }
 }
