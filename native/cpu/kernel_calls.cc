@@ -23,7 +23,12 @@ Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& tea
   call.threads = threads;
   call.team = &team;
   call.barrier = [](void* t) { static_cast<Team*>(t)->barrier(); };
-  call.take = [](void* t, int thread, int parts, int loop) { return static_cast<Team*>(t)->take(thread, parts, loop); };
+  call.take = [](void* t, int thread, int parts, int loop) {
+    Team& of = *static_cast<Team*>(t);
+    if (parts > 0) return of.take(thread, parts, loop);
+    const Team::Share share = of.share(thread);
+    return share.begin << 15 | (share.end - share.begin);
+  };
   call.distant_cache = distant_cache();
   call.stream = tensor_bytes > reached_cache(threads) / 3 * 2;  // from there on non-temporal stores are faster: of 24 MB and 32 MiB of cache 1.25x
   call.stream_of_many = tensor_bytes > reached_cache(threads) / 8 * 3;

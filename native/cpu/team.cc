@@ -1,5 +1,7 @@
 #include "team.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <map>
 #include <utility>
@@ -15,6 +17,19 @@ namespace {
 constexpr int64_t SPIN_NS = 50'000;
 constexpr int SPINS = 64;
 
+// Runs after which shares are cut anew, how much the speed in them counts beside that of before, its bounds (a thread that was interrupted says little), and
+// the smallest change of a share that is worth the data that moves between caches.
+constexpr int RUNS_OF_CUT = 8;
+constexpr double NEW_SPEED = 0.3, SLOWEST = 0.5, FASTEST = 2, LEAST_CHANGE = 0.02;
+
+inline uint64_t ticks() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_ia32_rdtsc();
+#else
+  return static_cast<uint64_t>(now_ns());
+#endif
+}
+
 // Spins until `done`, giving the core away when that takes long: a team with more threads than free cores must not
 // burn the time that its own slowest member needs.
 template <class Done>
@@ -28,7 +43,8 @@ void spin_until(Done done) {
 
 }  // namespace
 
-Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), decks_(new Deck[static_cast<size_t>(threads)]) {
+Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), decks_(new Deck[static_cast<size_t>(threads)]), paces_(new Pace[static_cast<size_t>(threads)]) {
+  for (int i = 0; i <= threads_; i++) cuts_.push_back(static_cast<int>(int64_t{SHARES} * i / threads_));
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int i = 1; i < threads_; i++) {
     workers_.push_back(std::make_unique<Worker>());
@@ -128,7 +144,10 @@ void Team::run(void (*fn)(void*, int), void* context) {
         worker->wake.notify_one();
       }
   fn(context, 0);
+  const bool shares = paces_[0].began != 0;
+  end_share(0);
   for (auto& worker : workers_) spin_until([&] { return worker->done.load(std::memory_order_acquire) == runs_; });
+  if (shares && ++shared_runs_ == RUNS_OF_CUT) cut_shares();
 }
 
 void Team::work(Worker& self, int index) {
@@ -156,6 +175,7 @@ void Team::work(Worker& self, int index) {
     if (asked_.load(std::memory_order_acquire) == seen) return;  // closing
     seen++;
     fn_(context_, index);
+    end_share(index);
     self.done.store(seen, std::memory_order_release);
   }
 }
@@ -190,6 +210,38 @@ int Team::take(int thread, int parts, int loop) {
   for (int i = 1; i < threads_; i++)
     if (const int other = try_take((thread + i) % threads_, false); other >= 0) return other;
   return -1;
+}
+
+Team::Share Team::share(int thread) {
+  const auto at = static_cast<size_t>(thread);
+  paces_[at].began = ticks();
+  return {cuts_[at], cuts_[at + 1]};
+}
+
+void Team::end_share(int thread) {
+  Pace& pace = paces_[static_cast<size_t>(thread)];
+  if (pace.began == 0) return;
+  pace.taken += ticks() - pace.began;
+  pace.began = 0;
+}
+
+void Team::cut_shares() {
+  shared_runs_ = 0;
+  const auto count = static_cast<size_t>(threads_);
+  double mean = 0, all = 0;
+  const auto width = [&](size_t i) { return static_cast<double>(cuts_[i + 1] - cuts_[i]); };
+  for (size_t i = 0; i < count; i++) mean += width(i) / static_cast<double>(paces_[i].taken + 1) / static_cast<double>(count);
+  for (size_t i = 0; i < count; i++) {
+    Pace& pace = paces_[i];
+    const double now = width(i) / static_cast<double>(pace.taken + 1) / mean;
+    pace.speed += NEW_SPEED * (std::clamp(now, SLOWEST, FASTEST) - pace.speed);
+    pace.taken = 0;
+    all += pace.speed;
+  }
+  bool changes = false;
+  for (size_t i = 0; i < count; i++) changes |= std::abs(SHARES * paces_[i].speed / all - width(i)) > LEAST_CHANGE * width(i);
+  double at = 0;
+  for (size_t i = 0; changes && i + 1 < count; i++) cuts_[i + 1] = static_cast<int>(SHARES * (at += paces_[i].speed / all));
 }
 
 }  // namespace opscope::cpu

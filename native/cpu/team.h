@@ -44,6 +44,14 @@ class Team {
   int take(int thread, int parts, int loop);
   static constexpr int LOOPS = 64;
 
+  // Only inside run(), by `thread`: where its share of the work begins and ends, in 1/SHARES of it. Shares follow the speed of the threads in earlier runs: one
+  // may be on a core that something else uses as well.
+  struct Share {
+    int begin, end;
+  };
+  static constexpr int SHARES = 1 << 14;
+  Share share(int thread);
+
  private:
   // One store asks all; each answers by a store to a line of its own, and these overlap, where locked operations wait for one another. An
   // empty run on 16 threads of a Xeon takes 0.8 us like this, 1.1 us where each is asked by a store of its own, 1.6 us with locked operations.
@@ -60,7 +68,15 @@ class Team {
     std::atomic<uint64_t> left{0};
   };
 
+  // What a thread took for its shares since they were last cut, in ticks of the processor's counter.
+  struct alignas(64) Pace {
+    uint64_t began = 0, taken = 0;
+    double speed = 1;  // beside the mean of the team
+  };
+
   void work(Worker& self, int index);
+  void end_share(int thread);
+  void cut_shares();
   void follow();
   void prepare_thread(int index);
 
@@ -74,6 +90,9 @@ class Team {
   void* context_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
   const std::unique_ptr<Deck[]> decks_;           // one for each thread
+  const std::unique_ptr<Pace[]> paces_;           // likewise
+  int shared_runs_ = 0;                           // since shares were last cut
+  alignas(64) std::vector<int> cuts_;             // of the shares, from 0 to SHARES
   uint32_t runs_ = 0;
   uint64_t loops_ = 0;  // the first one of the run
   alignas(64) std::atomic<uint32_t> asked_{0};  // the last run, which every worker takes part in

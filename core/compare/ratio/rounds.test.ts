@@ -48,6 +48,14 @@ describe('speedups of interleaved rounds', () => {
     expect(ratioGrade(ratio, ['A', 'C'])).toEqual({ grade: 'C', reason: 'A time it rests on is graded C.' })
   })
 
+  test('passes of a busy host do not count where the ratio is another in them', () => {
+    const busyFor = (slower: number) => ({ passes: 12, slowness: (pass: number) => (pass % 3 === 0 ? slower : 1) })
+    const ratio = ratioOf(join(measured(0.8, 1, busyFor(1.5))), join(measured(1, 2, busyFor(1.3))))!
+    expect(ratio).toMatchObject({ ratio: expect.closeTo(0.8, 2), quads: 40 })
+    expect(ratioGrade(ratio).grade).toBe('A')
+    expect(ratioOf(join(measured(0.8, 1, busyFor(1.3))), join(measured(1, 2, busyFor(1.3))))).toMatchObject({ ratio: expect.closeTo(0.8, 2), quads: 60 })
+  })
+
   test('fewer than six passes have no interval', () => {
     const ratio = ratioOf(join(measured(0.8, 1, { passes: 5 })), join(measured(1, 2, { passes: 5 })))!
     expect(ratio.ratio).toBeCloseTo(0.8, 2)

@@ -1,4 +1,4 @@
-import { MIN_PASSES, type RoundPasses } from '../../measure/result/rounds'
+import { MIN_PASSES, type Pass, type RoundPasses } from '../../measure/result/rounds'
 import type { Grade } from '../../result'
 import { mean } from '../../stats/descriptive'
 import { meanRatio } from '../../stats/mean-ratio'
@@ -27,9 +27,18 @@ export function roundsRatio(side: RoundPasses | undefined, base: RoundPasses | u
   return found.ratio
 }
 
+/** A pass of both sides. */
+interface Paired {
+  own: Pass
+  other: Pass
+  interrupted: boolean
+}
+
+const logRatio = ({ own, other }: Paired) => Math.log(own.ns / other.ns)
+
 function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | undefined {
   const below = new Map(base.passes.map((pass) => [pass.first, pass]))
-  const all = side.passes.flatMap((own) => {
+  const all = side.passes.flatMap((own): Paired[] => {
     const other = below.get(own.first)
     return other ? [{ own, other, interrupted: own.interrupted || other.interrupted }] : []
   })
@@ -38,11 +47,33 @@ function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | u
   const quiet = all.filter(({ interrupted }) => !interrupted)
   const [best, bestOther] = [Math.min(...all.map(({ own }) => own.ns)), Math.min(...all.map(({ other }) => other.ns))]
   const usual = all.filter(({ own, other, interrupted }) => !interrupted || (own.ns <= HELD_UP * best && other.ns <= HELD_UP * bestOther))
-  const passes = quiet.length >= MIN_PASSES ? quiet : usual.length > 0 ? usual : all
+  const passes = comparable(quiet.length >= MIN_PASSES ? quiet : usual.length > 0 ? usual : all)
   return {
-    ...quadRatio(passes.map(({ own, other }) => Math.log(own.ns / other.ns)), MIN_PASSES),
+    ...quadRatio(passes.map(logRatio), MIN_PASSES),
     quads: passes.reduce((sum, { own, other }) => sum + Math.floor(Math.min(own.rounds, other.rounds) / 2), 0),
   }
+}
+
+/** How much longer than the shortest pass a quiet one takes at most, and the share of passes that are quiet at least. */
+const QUIET_WITHIN = 0.03
+const QUIET_SHARE = 0.5
+/** The others count too unless their ratios lie so much further from the mean of the quiet ones: in mean squares. */
+const FURTHER = 4
+
+/**
+ * The passes that count: the quiet ones alone where the ratio is another while the host is busy, else all. What else runs on a host changes the ratio of
+ * two kernels, not only their times. Quiet passes are those with the least geometric mean of both times, which says nothing of which side was faster.
+ */
+function comparable(passes: readonly Paired[]): readonly Paired[] {
+  const timeOf = ({ own, other }: Paired) => Math.sqrt(own.ns * other.ns)
+  const times = passes.map(timeOf).sort((a, b) => a - b)
+  const least = Math.min(passes.length, Math.max(MIN_PASSES, Math.ceil(passes.length * QUIET_SHARE)))
+  const longest = Math.max(times[0]! * (1 + QUIET_WITHIN), times[least - 1]!)
+  const [quiet, busy] = [passes.filter((pass) => timeOf(pass) <= longest), passes.filter((pass) => timeOf(pass) > longest)]
+  if (busy.length < 2) return passes
+  const usual = mean(quiet.map(logRatio))!
+  const squares = (some: readonly Paired[], degrees: number) => some.reduce((sum, pass) => sum + (logRatio(pass) - usual) ** 2, 0) / degrees
+  return squares(busy, busy.length) > FURTHER * squares(quiet, quiet.length - 1) ? quiet : passes
 }
 
 /**

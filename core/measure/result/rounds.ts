@@ -28,7 +28,7 @@ const BLOCK_VERIFY_WORK = 1e6
 
 /** Passes that have an interval of their ratio, of fewer none could be left out as an outlier; and passes at most. */
 export const MIN_PASSES = 6
-export const MAX_PASSES = 16
+export const MAX_PASSES = 20
 /** Share of the least time of a case that its rounds of one pass take. */
 const PASS_SHARE = 0.12
 

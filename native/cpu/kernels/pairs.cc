@@ -1,10 +1,14 @@
 // Sums over all pairs of elements of two tensors: dot = sum of a b, mse_loss = mean of (a - b)^2. dims: [n].
 // Threads share the elements; their totals are added in order.
-#include "simd/reduce.h"
+#include "simd/far_pairs.h"
 
 namespace {
 
-constexpr int64_t FAR = 1 << 18;  // elements of each of the two, which no second-level cache holds
+template <class T, class F>
+inline float pair_sum(const Call& c, const T* a, const T* b, int64_t n, F f) {
+  if (n < FAR_PAIRS || c.distant_cache) return sum_of_pairs(a, b, n, f, c.distant_cache);
+  return sum_of_pairs(from_far(a), from_far(b), n, f);
+}
 
 template <class T, class F, class Done>
 void run_pairs(const Call& c, F f, Done done) {
@@ -12,7 +16,7 @@ void run_pairs(const Call& c, F f, Done done) {
   const T* const a = input<T>(c, 0);
   const T* const b = input<T>(c, 1);
   const int64_t n = r.end - r.begin;
-  c.scratch[c.thread * LINE] = n >= FAR ? sum_of_pairs(from_far(a + r.begin), from_far(b + r.begin), n, f) : sum_of_pairs(a + r.begin, b + r.begin, n, f);
+  c.scratch[c.thread * LINE] = pair_sum(c, a + r.begin, b + r.begin, n, f);
   if (c.threads > 1) c.barrier(c.team);
   if (c.thread != 0) return;
   float sum = 0;

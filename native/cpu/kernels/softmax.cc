@@ -1,5 +1,6 @@
 // Row operations with exponentials (simd/rows.h): softmax, log_softmax, cross_entropy and its gradient, the gradient of softmax.
 // dims: [rows, cols] of all of them.
+#include "simd/far_pairs.h"
 #include "simd/rows.h"
 
 namespace {
@@ -113,15 +114,16 @@ void run_softmax(const Call& c) {
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
   if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_streamed(p, rows, buffer); });
-  const Range r = part(p.rows, 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) {
-    const T* const x = p.x + row * p.cols;
-    T* const out = p.out + row * p.cols;
-    float* const e = in_place ? place_for(out) : buffer;
-    const float max = max_of(x, p.cols);
-    const V factor = vset(1 / exponentials<true>(x, max, e, p.cols, Nothing{}));
-    map1<false>(e, out, 0, p.cols, [factor](V v) { return vmul(v, factor); });
-  }
+  each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range r) {
+    for (int64_t row = r.begin; row < r.end; row++) {
+      const T* const x = p.x + row * p.cols;
+      T* const out = p.out + row * p.cols;
+      float* const e = in_place ? place_for(out) : buffer;
+      const float max = max_of(x, p.cols);
+      const V factor = vset(1 / exponentials<true>(x, max, e, p.cols, Nothing{}));
+      map1<false>(e, out, 0, p.cols, [factor](V v) { return vmul(v, factor); });
+    }
+  });
 }
 
 size_t softmax_scratch(const int64_t* d, int, int threads, size_t bytes) {
@@ -284,10 +286,11 @@ struct SoftmaxBackward {
   int64_t rows, cols;
   const T *grad, *y;
   T* out;
-  explicit SoftmaxBackward(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), y(input<T>(c, 1)), out(output<T>(c)) {}
+  bool distant_cache;
+  explicit SoftmaxBackward(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), y(input<T>(c, 1)), out(output<T>(c)), distant_cache(c.distant_cache) {}
   Stats of(int64_t row, int64_t from, int64_t to) const {
     const int64_t at = row * cols + from;
-    return {sum_of_pairs(grad + at, y + at, to - from, [](V g, V p) { return vmul(g, p); })};
+    return {sum_of_pairs(grad + at, y + at, to - from, [](V g, V p) { return vmul(g, p); }, distant_cache)};
   }
   static Stats join(Stats a, Stats b) { return {a.dot + b.dot}; }
   auto value(int64_t row, int64_t from, const Stats& s) const {

@@ -10,6 +10,9 @@
 
 namespace {
 
+constexpr int64_t MOST_PANEL_FLOATS = 1 << 24;  // of panels of B that threads pack together, beside what they meet of them
+inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 // Products of the same extents.
 struct Products {
   int64_t batch, m, n, k;
@@ -22,30 +25,35 @@ struct Products {
   int64_t sum_floats() const { return up(m * least(n, NC), LINE); }
   int64_t multiplications() const { return batch * m * n * k; }
   bool whole(int threads) const { return threads == 1 || batch >= threads; }
+  // Of all panels of B, which threads that take blocks of results pack together; of several products, those of one after the other in two buffers.
+  int64_t panel_floats() const { return up(times(k, up(n, NR)), LINE); }
+  bool packs_together() const { return panel_floats() <= MOST_PANEL_FLOATS && batch <= MOST_SHARED_LOOPS / 2; }
+  // Of the panels that blocks meet.
+  int64_t floats_of_blocks(int threads) const { return larger(threads * Blocks::b_floats(*this), packs_together() ? (batch > 1 ? 2 : 1) * panel_floats() : 0); }
   // `rounded`: the output is no f32, or is not the sum itself.
   size_t scratch(int threads, bool rounded) const {
-    const int64_t sums = rounded ? sum_floats() : 0, apart = threads * Blocks::b_floats(*this);
-    return static_cast<size_t>(whole(threads) ? threads * (b_floats() + a_floats() + sums) : (apart > 2 * b_floats() ? apart : 2 * b_floats()) + threads * a_floats() + sums);
+    const int64_t sums = rounded ? sum_floats() : 0;
+    return static_cast<size_t>(whole(threads) ? threads * (b_floats() + a_floats() + sums) : larger(floats_of_blocks(threads), 2 * b_floats()) + threads * a_floats() + sums);
   }
 
-  // Blocks of results that threads compute by themselves, taken as they get to them: about as many along the rows and columns as make the least copies.
+  // Blocks of results that threads compute by themselves, taken as they get to them: those that end first, a thread that begins its last block late included.
   struct Blocks {
     int64_t rows, columns, down, across;
     static constexpr int64_t MOST_COLUMNS = 512;
     Blocks(const Products& p, const Call& c) {
-      constexpr int64_t LEAST_ROWS = 4 * MR, LEAST_COLUMNS = 4 * NR;
-      const double wanted = static_cast<double>(parts_of_work(c, p.m * p.n * p.k / 4)) * c.threads;
-      const int64_t most_across = p.n / LEAST_COLUMNS, most_down = p.m / LEAST_ROWS, least_across = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS;
-      across = static_cast<int64_t>(__builtin_sqrt(wanted * static_cast<double>(p.n) / static_cast<double>(p.m)) + 0.5);
-      across = across > most_across ? most_across : across;
-      across = across < least_across ? least_across : across;
-      down = static_cast<int64_t>(wanted / static_cast<double>(across) + 0.5);
-      down = down > most_down ? most_down : down;
-      down = down < 1 ? 1 : down;
-      rows = up((p.m + down - 1) / down, p.whole_rows > 1 ? 2 * p.whole_rows : MR);
-      columns = up((p.n + across - 1) / across, NR);
-      down = (p.m + rows - 1) / rows;
-      across = (p.n + columns - 1) / columns;
+      constexpr int64_t LEAST_ROWS = 28, LEAST_COLUMNS = 4 * NR;
+      // What a copy of an element of either operand takes, in multiplications of it.
+      constexpr int64_t COPY_OF_LEFT = 8, COPY_OF_RIGHT = 16;
+      const int64_t most = parts_of_work(c, p.m * p.n * p.k / 4), unit = p.whole_rows > 1 ? 2 * p.whole_rows : W == 16 ? LOWER : MR;
+      const int64_t most_down = larger(p.m / LEAST_ROWS, 1), least_across = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS, most_across = larger(least_across, least(p.n / LEAST_COLUMNS, 4 * least_across));
+      int64_t soonest = INT64_MAX;
+      for (int64_t cut = least_across; cut <= most_across; cut += least_across)
+        for (int64_t parts = most; parts > most / 2; parts--) {
+          const int64_t height = up((p.m - 1) / least(most_down, larger(parts * c.threads / cut, 1)) + 1, unit), width = up((p.n - 1) / cut + 1, NR);
+          const int64_t high = (p.m - 1) / height + 1, wide = (p.n - 1) / width + 1, each = (high * wide - 1) / c.threads + 1;
+          const int64_t end = (2 * each + 1) * (height * width + COPY_OF_LEFT * height + (p.packs_together() ? 0 : COPY_OF_RIGHT * width));
+          if (end < soonest) soonest = end, rows = height, columns = width, down = high, across = wide;
+        }
     }
     int64_t count() const { return down * across; }
     static int64_t b_floats(const Products& p) { return up(p.terms() * up(least(p.n, MOST_COLUMNS), NR), LINE); }
@@ -249,21 +257,35 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
   }
 }
 
-// One product by blocks of results, each by one thread, which packs what it meets.
+// One product by blocks of results, each by one thread. All threads pack B first, `panels`, or each packs what it meets, `slab`.
 template <class A, class B, class Out>
-void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* slab, float* block, int nth) {
-  const bool stays = right_stays(call, s, a, b, least(blocks.rows, s.m));
-  const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n);
-  const int64_t parts = (count + call.threads - 1) / call.threads;
+void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* panels, float* slab, float* block, int nth) {
+  const bool together = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m);
+  const bool stays = !together && right_stays(call, s, a, b, least(blocks.rows, s.m));
+  const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n), all_columns = up(s.n, NR);
+  const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, call.most_parts)); };
+  if (together) {
+    const int64_t across = all_columns / NR, all = across * ((s.k + terms - 1) / terms);
+    each_range_in(call, parts_of(all), all, 1, [&](Range r) {
+      for (int64_t i = r.begin; i < r.end; i++) {
+        const int64_t l = i / across * terms, j = i % across * NR, kc = least(terms, s.k - l);
+        b.pack(j, static_cast<int>(least(NR, s.n - j)), l, kc, panels + l * all_columns + j * kc);
+      }
+    }, 2 * nth);
+    call.barrier(call.team);
+  }
   const auto compute = [&](int64_t i) {
     const int64_t row = i % blocks.down * blocks.rows, column = i / blocks.down * blocks.columns;
     const Range rows{row, least(row + blocks.rows, s.m)}, cols{column, least(column + blocks.columns, s.n)};
-    for (int64_t l = 0; l < s.k; l += terms) multiply(a, b, stays, true, out, rows, 0, nc, cols, l, least(terms, s.k - l), s.k, slab, block, call.distant_cache);
+    for (int64_t l = 0; l < s.k; l += terms) {
+      const int64_t kc = least(terms, s.k - l);
+      multiply(a, b, stays, !together, out, rows, 0, nc, cols, l, kc, s.k, together ? panels + l * all_columns + column * kc : slab, block, call.distant_cache);
+    }
     if (terms < s.k) out.finish(out.sums(0) + rows.begin * out.sum_stride(nc), rows, 0, cols, nc);
   };
-  each_range_in(call, static_cast<int>(least(parts, call.most_parts)), count, 1, [&](Range r) {
+  each_range_in(call, parts_of(count), count, 1, [&](Range r) {
     for (int64_t i = r.begin; i < r.end; i++) compute(i);
-  }, nth);
+  }, s.packs_together() ? 2 * nth + 1 : nth);
 }
 
 // All products. one(i, sums, multiply): calls multiply(left, right, out) for product i; `sums` is the buffer for an out that waits.
@@ -281,11 +303,10 @@ void run_products(const Call& c, const Products& s, bool rounded, F one) {
   }
   if (c.most_parts > 1 && s.batch <= MOST_SHARED_LOOPS && (!rounded || s.n <= NC))
     if (const Products::Blocks blocks(s, c); blocks.count() >= 2 * c.threads) {
-      const int64_t own = Products::Blocks::b_floats(s) + af;
-      float *const slab = c.scratch + c.thread * own, *const shared = c.scratch + c.threads * own;
+      float *const slab = c.scratch + c.thread * Products::Blocks::b_floats(s), *const blocks_of_a = c.scratch + s.floats_of_blocks(c.threads), *const shared = blocks_of_a + c.threads * af;
       for (int64_t i = 0; i < s.batch; i++) {
         if (rounded && i > 0) c.barrier(c.team);
-        one(i, shared, [&](const auto& a, const auto& b, const auto& out) { product_of_blocks(c, s, blocks, a, b, out, slab, slab + own - af, static_cast<int>(i)); });
+        one(i, shared, [&](const auto& a, const auto& b, const auto& out) { product_of_blocks(c, s, blocks, a, b, out, c.scratch + i % 2 * s.panel_floats(), slab, blocks_of_a + c.thread * af, static_cast<int>(i)); });
       }
       return;
     }

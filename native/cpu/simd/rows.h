@@ -16,6 +16,7 @@
 #include "fetch.h"
 #include "map.h"
 #include "math.h"
+#include "near_parts.h"
 #include "reduce.h"
 
 namespace {
@@ -100,14 +101,17 @@ inline void stream_behind(const P& p, T* out, Range rows, Where where, Of of, Be
 }
 
 template <class P, class T, class Where>
-inline void stream_own_rows(const P& p, T* out, Range rows, Where where) {
+inline void stream_own_rows(const P& p, T* out, Range rows, Where where, bool distant_cache) {
+  // Of longer rows the next one would be out of the second-level cache before it is read: what follows of the same one is fetched.
+  constexpr int64_t LONG_BYTES = 512 << 10, AHEAD = 4096 / sizeof(T);
+  const int64_t fetched = distant_cache && p.cols * static_cast<int64_t>(sizeof(T)) > LONG_BYTES ? AHEAD : p.cols;
   typename P::Stats stats;
   if constexpr (requires { p.of(0, 0, 0, Nothing{}); }) {
     stream_behind(p, out, rows, where, [&](int64_t row, auto beside) { stats = p.of(row, 0, p.cols, beside); }, [&](int64_t row) { return p.value(row, 0, stats); });
   } else {
     for (int64_t row = rows.begin; row < rows.end; row++) {
       stats = p.of(row, 0, p.cols);
-      write_row<true>(out + row * p.cols, p.cols, p.value(row, 0, stats), fetching<T>(p, (row + 1) * p.cols, where));
+      write_row<true>(out + row * p.cols, p.cols, p.value(row, 0, stats), fetching<T>(p, row * p.cols + fetched, where));
     }
   }
 }
@@ -124,11 +128,15 @@ template <bool STREAM, class P>
 inline void run_own_rows(const Call& c, P& p) {
   if constexpr (STREAM && WrittenByValue<P>) {
     each_range(c, p.rows, 1, [&](Range rows) {
-      where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, rows, where); });
+      where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, rows, where, c.distant_cache); });
     });
   } else {
-    const Range r = part(p.rows, 1, c.thread, c.threads);
-    for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
+    const auto each = [&](Range r) {
+      for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
+    };
+    // Others add up what they meet, in the order of the rows.
+    if constexpr (WrittenByValue<P>) each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(*p.out)), p.rows, 1, each);
+    else each(part(p.rows, 1, c.thread, c.threads));
   }
 }
 

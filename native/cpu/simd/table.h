@@ -7,6 +7,7 @@
 #pragma once
 #include "map.h"
 #include "activations.h"
+#include "near_parts.h"
 
 namespace {
 
@@ -43,8 +44,7 @@ inline void map(const Call& c, F f) {
     else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f);
     else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f);
   };
-  if constexpr (STREAM) each_range(c, c.dims[0], LINE, in_range);
-  else in_range(part(c.dims[0], LINE, c.thread, c.threads));
+  each_near<requires { F::DIVIDES; }>(c, (inputs + 1) * c.dims[0] * static_cast<int64_t>(sizeof(T)), c.dims[0], LINE, in_range);
 }
 
 constexpr int64_t FAR_ELEMENTS = 1 << 18;  // of each of three tensors or more, which no second-level cache holds
@@ -233,6 +233,7 @@ inline void run_broadcast(const Call& c) {
   namespace {                                                                                                                  \
   template <class Q>                                                                                                           \
   struct op##_expression {                                                                                                     \
+    static constexpr bool DIVIDES = true;                                                                                      \
     V s0, s1;                                                                                                                  \
     inline V operator() parameters const { return __VA_ARGS__; }                                                                \
   };                                                                                                                           \
