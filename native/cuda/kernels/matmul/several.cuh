@@ -10,12 +10,13 @@ struct SeveralProduct {
   static constexpr int TX = 32 / TY, ROWS = TY * TM, COLUMNS = TX * TN;  // of a warp's results
   static constexpr int BM = WM * ROWS, BN = WN * COLUMNS, WARPS = WM * WN, THREADS = WARPS * SLICES * 32, PITCH = BN + 4;
 
-  // Blocks of row y of the grid have share y of k, whose results go to `shares` where there are several.
-  template <class Operands>
+  // SHARES: blocks of row y of the grid have share y of k, whose results go to `shares`.
+  template <bool SHARES, class Operands>
   static __device__ __forceinline__ void product(const Operands& operands, const F32Product& p, float* c, float* shares) {
     constexpr int PITCH_A = BM + Operands::GAP, PITCH_B = BN + Operands::GAP, STAGE = (PITCH_A + PITCH_B) * STEP, CHUNKS = STEP / 4, PARTS = CHUNKS / SLICES;
     extern __shared__ __align__(16) float shared[];
-    const int m = p.m, n = p.n, tiles = p.tiles_m * p.tiles_n, batch = blockIdx.x / tiles, all = (p.k + STEP - 1) / STEP, splits = gridDim.y, each = splits > 1 ? (all + splits - 1) / splits : all, first = blockIdx.y * each, steps = min(each, all - first);
+    const int m = p.m, n = p.n, tiles = p.tiles_m * p.tiles_n, batch = blockIdx.x / tiles, all = (p.k + STEP - 1) / STEP;
+    const int each = SHARES ? (all + static_cast<int>(gridDim.y) - 1) / static_cast<int>(gridDim.y) : all, first = SHARES ? static_cast<int>(blockIdx.y) * each : 0, steps = SHARES ? min(each, all - first) : all;
     int tm, tn;
     tile_of(blockIdx.x - batch * tiles, p.tiles_m, p.tiles_n, tm, tn);
     const int m0 = tm * BM, n0 = tn * BN;
@@ -80,7 +81,7 @@ struct SeveralProduct {
     const auto vector = [&](int i, int j) { return make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]); };
     const int row0 = wm * ROWS + ty * 4, column0 = wn * COLUMNS + tx * 4, rows = min(BM, m - m0), columns = min(BN, n - n0);
     const auto row_of = [&](int i) { return row0 + i / 4 * (TY * 4) + i % 4; };
-    if (splits > 1) c = shares + static_cast<long long>(blockIdx.y) * (gridDim.x / tiles) * m * n;
+    if (SHARES) c = shares + static_cast<long long>(blockIdx.y) * (gridDim.x / tiles) * m * n;
     c += (static_cast<long long>(batch) * m + m0) * n + n0;
     const bool wide = n % 4 == 0;
     if (SLICES == 1 && wide) {
