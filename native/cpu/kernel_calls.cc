@@ -26,6 +26,7 @@ Call call_of(int threads, int64_t tensor_bytes, int64_t written_bytes, Team& tea
   call.take = [](void* t, int thread, int parts, int loop) {
     Team& of = *static_cast<Team*>(t);
     if (parts > 0) return of.take(thread, parts, loop);
+    // Of no parts: where the share of the thread begins, and how long it is (simd/near_parts.h).
     const Team::Share share = of.share(thread);
     return share.begin << 15 | (share.end - share.begin);
   };
