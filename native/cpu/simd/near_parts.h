@@ -17,12 +17,14 @@ inline Range share_by_speed(const Call& c, int64_t n, int64_t granule) {
 template <bool PARTS = false, class F>
 inline void each_near(const Call& c, int64_t bytes, int64_t n, int64_t granule, F f) {
   constexpr int64_t PART_BYTES = 64 << 10, FEWEST_PARTS = 4, SHARE_BYTES = 16 << 10;
-  const int64_t share = bytes / c.threads;
-  const int parts = c.stream ? c.parts : !PARTS || share < FEWEST_PARTS * PART_BYTES ? 1 : static_cast<int>(least(share / PART_BYTES, c.most_parts));
-  const bool by_speed = !c.stream && parts == 1 && c.most_parts > 1 && share >= SHARE_BYTES;
+  // Without divisions for small calls, which take a few nanoseconds.
+  const int64_t threads = c.threads;
+  const bool many = PARTS && bytes >= FEWEST_PARTS * PART_BYTES * threads;
+  const int parts = c.stream ? c.parts : many ? static_cast<int>(least(bytes / threads / PART_BYTES, c.most_parts)) : 1;
+  const bool alone = threads * parts == 1, by_speed = !c.stream && parts == 1 && c.most_parts > 1 && bytes >= SHARE_BYTES * threads;
   // One call of f, which is compiled into this.
   for (int taken = parts == 1 ? c.thread : c.take(c.team, c.thread, parts, 0); taken >= 0; taken = parts == 1 ? -1 : c.take(c.team, c.thread, parts, 0))
-    if (const Range r = by_speed ? share_by_speed(c, n, granule) : part(n, granule, taken, c.threads * parts); r.begin < r.end) f(r);
+    if (const Range r = alone ? Range{0, n} : by_speed ? share_by_speed(c, n, granule) : part(n, granule, taken, c.threads * parts); r.begin < r.end) f(r);
 }
 
 }  // namespace
