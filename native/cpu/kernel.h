@@ -25,7 +25,7 @@ struct Call {
   bool distant_cache;     // the last-level cache is that of many cores: one of them waits long for it
   uint8_t parts;          // of a thread's share, which threads that finish early take from others: by the bytes of the tensors; 1: they do not
   uint8_t most_parts;     // the same where the work is large enough for any
-  int (*take)(void* team, int thread, int parts, int loop);  // the next part of a thread (Team::take)
+  int (*take)(void* team, int thread, int parts, int loop);  // the next part of a thread (Team::take); of 0 parts: where its share by speed begins, and its length (simd/near_parts.h)
 };
 
 using Run = void (*)(const Call&);
