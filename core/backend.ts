@@ -249,6 +249,8 @@ export interface PreparedCase {
   readonly timer: Timer
   /** Smallest time difference the timer can show, in ns. */
   readonly tickNs: number
+  /** How long the clock of the processor may take to follow the instructions of another case, in seconds; 0 or absent where it does not depend on them. */
+  readonly clockSettlesSeconds?: number
   /** Facts about how this case is measured that belong on the result, e.g. a timer fallback. */
   readonly notes: readonly string[]
   /** Fill the inputs anew, as for a Problem with this seed. The timed inputs differ from those first verified, so that a kernel that remembers its output is found out. */

@@ -37,8 +37,8 @@ export interface RoundsRequest extends Omit<RoundsPass, 'others'> {
 /** Samples of a burst that count, and their wall time: short ones, because noise between two bursts is what a speedup does not cancel. */
 const BURST_SAMPLES = 4
 const BURST_SECONDS = 0.0002
-/** Calls before them, which bring the data of this case into the caches and the clock to its instructions: so long after wide vectors some processors stay at a lower one. */
-const LEAD_SECONDS = 0.0007
+/** Calls before them at least, which bring the data of this case into the caches. */
+const LEAD_SECONDS = 0.0002
 /** A sample this long needs no calls before it. */
 const LONG_SAMPLE_SECONDS = 0.001
 /** Calls of every member before the first round. */
@@ -124,7 +124,7 @@ class Turns {
     const { mode } = member.case
     const seconds = Math.max(this.#pace.wallSecondsPerSample, 1e-7)
     this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / seconds)))
-    this.#lead = mode === 'cold' || seconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(LEAD_SECONDS / seconds)
+    this.#lead = mode === 'cold' || seconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(Math.max(LEAD_SECONDS, member.prepared.clockSettlesSeconds ?? 0) / seconds)
   }
 
   get samples(): number {

@@ -134,6 +134,19 @@ describe('a pass of rounds', () => {
     expect(log.filter((entry) => entry === 'dispose')).toHaveLength(3)
   })
 
+  test('a burst follows more untimed calls where the clock takes longer to follow the instructions', async () => {
+    const untimed = async (clockSettlesSeconds: number) => {
+      const counts: number[] = []
+      const memory = memoryBackend([], 1000, (_impl, count) => void counts.push(count))
+      const { result } = await pass(1, ['x', 'y'], 0, { ...memory, open: async (problem) => ({ ...(await memory.open(problem)), clockSettlesSeconds }) }).answer
+      // Behind the last burst is the call of each implementation whose output is checked.
+      return counts.at(-3)! - result.samplesNs.length / result.rounds!.numbers.length
+    }
+    const [usual, settled] = [await untimed(0), await untimed(0.01)]
+    expect(usual).toBeGreaterThan(0)
+    expect(settled).toBeGreaterThan(10 * usual)
+  })
+
   test('opens the implementations on the memory of the first', async () => {
     const beside: (boolean | undefined)[] = []
     const memory = memoryBackend([])

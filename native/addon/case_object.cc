@@ -25,6 +25,7 @@ void CaseObject::define(Napi::Env env, Napi::Object exports) {
                                                InstanceMethod("caseBytes", &CaseObject::case_bytes),
                                                InstanceMethod("deviceDeltaBytes", &CaseObject::device_delta_bytes),
                                                InstanceMethod("tickNs", &CaseObject::tick_ns),
+                                               InstanceMethod("clockSettlesSeconds", &CaseObject::clock_settles_seconds),
                                                InstanceMethod("timer", &CaseObject::timer),
                                                InstanceMethod("notes", &CaseObject::notes),
                                                InstanceMethod("launches", &CaseObject::launches),
@@ -121,6 +122,10 @@ Napi::Value CaseObject::device_delta_bytes(const Napi::CallbackInfo& info) {
 
 Napi::Value CaseObject::tick_ns(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), open_case().tick_ns())); });
+}
+
+Napi::Value CaseObject::clock_settles_seconds(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), open_case().clock_settles_seconds())); });
 }
 
 Napi::Value CaseObject::timer(const Napi::CallbackInfo& info) {

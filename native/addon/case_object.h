@@ -32,6 +32,7 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
   Napi::Value case_bytes(const Napi::CallbackInfo& info);
   Napi::Value device_delta_bytes(const Napi::CallbackInfo& info);
   Napi::Value tick_ns(const Napi::CallbackInfo& info);
+  Napi::Value clock_settles_seconds(const Napi::CallbackInfo& info);
   Napi::Value timer(const Napi::CallbackInfo& info);
   Napi::Value notes(const Napi::CallbackInfo& info);
   Napi::Value launches(const Napi::CallbackInfo& info);

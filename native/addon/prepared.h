@@ -175,6 +175,7 @@ class Prepared {
   virtual int64_t device_delta_bytes() const { return -1; }               // -1: not known
   virtual double tick_ns() const = 0;
   virtual std::string timer() const = 0;                                  // core/backend.ts timerSchema
+  virtual double clock_settles_seconds() const { return 0; }              // core/backend.ts PreparedCase
   virtual std::vector<std::string> notes() const { return {}; }
   virtual std::vector<LaunchInfo> launches() const { return {}; }  // of one call, in their order
   virtual bool counts() const { return false; }                    // whether count() is there

@@ -191,6 +191,8 @@ void CpuCase::read(size_t output, int64_t start, int64_t count, void* destinatio
 
 double CpuCase::tick_ns() const { return clock_cost().tick_ns; }
 
+double CpuCase::clock_settles_seconds() const { return cpu::clock_settles_seconds(); }
+
 SampleBatch CpuCase::sample(Mode mode, int count, int inner) {
   if (mode == Mode::graph) throw Error("unsupported", "mode graph exists on CUDA only; the CPU has cold, hot and rotated");
   if (mode == Mode::rotated && !spec_.rotated) throw Error("internal", "the case was opened with one set of buffers, not for mode rotated");

@@ -28,6 +28,7 @@ class CpuCase final : public Prepared {
   int64_t case_bytes() const override { return case_bytes_; }
   double tick_ns() const override;
   std::string timer() const override { return "steady-clock"; }
+  double clock_settles_seconds() const override;
   std::vector<std::string> notes() const override { return notes_; }
   bool counts() const override { return true; }
   CallCounts count(Mode mode, int calls) override;

@@ -93,6 +93,16 @@ bool multiplies_bf16_tiles() {
 #endif
 }
 
+double clock_settles_seconds() {
+  static const bool follows = [] {
+    const Registers top = cpuid(0);
+    const bool intel = top.b == 0x756e6547 && top.d == 0x49656e69 && top.c == 0x6c65746e;  // "GenuineIntel"
+    // Cores with AVX-VNNI, from Alder Lake and Sapphire Rapids on, do not: docs/measuring.md has the measurement.
+    return intel && !(top.a >= 7 && cpuid(7).a >= 1 && (cpuid(7, 1).a >> 4 & 1));
+  }();
+  return follows ? 0.0007 : 0;
+}
+
 std::string brand() {
   if (cpuid(0x80000000u).a < 0x80000004u) return "CPU";
   char text[49] = {};
@@ -135,6 +145,7 @@ const std::vector<Isa>& isas() {
 
 bool multiplies_bf16_pairs() { return false; }
 bool multiplies_bf16_tiles() { return false; }
+double clock_settles_seconds() { return 0; }
 
 std::string brand() {
   std::ifstream file("/proc/cpuinfo");

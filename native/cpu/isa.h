@@ -21,6 +21,9 @@ bool multiplies_bf16_pairs();
 // Whether the processor multiplies tiles of bf16 (AMX), and the system lets this process use their registers; the first call asks it to.
 bool multiplies_bf16_tiles();
 
+// How long after wide vectors the clock stays lower, in seconds; 0 where it does not follow the width of vectors.
+double clock_settles_seconds();
+
 // The processor's own words for itself, e.g. "AMD EPYC 9654"; "CPU" when it has none.
 std::string brand();
 

@@ -106,6 +106,7 @@ const offered = ({ impls, ...device }: z.infer<typeof nativeDeviceSchema>): Devi
 class NativePreparedCase implements PreparedCase {
   readonly timer
   readonly tickNs
+  readonly clockSettlesSeconds
   readonly notes
 
   constructor(
@@ -115,6 +116,7 @@ class NativePreparedCase implements PreparedCase {
   ) {
     this.timer = timerSchema.parse(native.timer())
     this.tickNs = native.tickNs()
+    this.clockSettlesSeconds = native.clockSettlesSeconds()
     this.notes = native.notes()
   }
 
