@@ -2,8 +2,9 @@
 //
 // A block of queries meets the keys a block at a time, with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao et
 // al. 2022): scores are a product with packed panels (simd/gemm.h), and become weights, the left operand of the product with the values. Few
-// queries meet keys and values as these lie. Threads share the blocks of queries of all heads. In bf16 both are products of pairs of terms or of tiles of
-// them where the processor has such (simd/bf16_operands.h); weights are then rounded to bf16, their sums are not.
+// queries meet keys and values as these lie. Threads share the blocks of queries of all heads. In bf16 both are products of pairs of terms
+// (simd/pairs.h) or of tiles of them (simd/attention_tiles.h) where the processor has such; weights are then rounded to bf16, their sums are not.
+#include "simd/attention_tiles.h"
 #include "simd/bf16_operands.h"
 #include "simd/dots.h"
 #include "simd/gemm.h"
@@ -14,26 +15,34 @@ namespace {
 constexpr int64_t QUERIES = MR * (MR >= 14 ? 5 : 12);  // about 64
 constexpr int64_t KEYS = 256, SCORES = KEYS + LINE;  // keys of a block, and the distance of rows of scores
 
-// Single queries of heads that share keys are the queries of one head.
+// Queries of heads that share keys, and see the same of them, are the queries of one head.
 struct Sizes {
   int64_t batch, heads, kv_heads, queries, keys, stored_keys, dim;
   bool causal;
   explicit Sizes(const int64_t* d) : batch(d[0]), heads(d[1]), kv_heads(d[2]), queries(d[3]), keys(d[4]), stored_keys(d[4]), dim(d[5]), causal(d[6] != 0) {
-    if (queries > 1) return;
-    queries = heads / kv_heads;
-    heads = kv_heads;
+    if (causal && queries > 1) return;
     if (causal) keys = least(keys, 1);
     causal = false;
+    queries *= heads / kv_heads;
+    heads = kv_heads;
   }
-  // Queries of a block: few where so few queries or keys do not repay copies of keys and values.
-  int64_t block() const {
+  // Whether so few queries or keys do not repay copies of keys and values.
+  bool is_few() const {
     constexpr int64_t FEW_KEYS = 8;
-    if (keys > FEW_KEYS && queries > 2 * DOT_ROWS && (keys > 3 * FEW_KEYS || queries > 3 * DOT_ROWS)) return QUERIES;
-    const int64_t blocks = (queries + DOT_ROWS - 1) / DOT_ROWS;
-    return (queries + blocks - 1) / blocks;
+    return keys <= FEW_KEYS || queries <= 2 * DOT_ROWS || (keys <= 3 * FEW_KEYS && queries <= 3 * DOT_ROWS);
   }
-  int64_t blocks() const { return (queries + block() - 1) / block(); }
 };
+
+// Queries of a block: up to `most`, a multiple of `unit`; as many in each as can be.
+struct Blocks {
+  int64_t rows, count;
+  Blocks(const Sizes& s, int64_t most, int64_t unit) {
+    const int64_t blocks = (s.queries + most - 1) / most;
+    rows = up((s.queries + blocks - 1) / blocks, unit);
+    count = (s.queries + rows - 1) / rows;
+  }
+};
+inline Blocks blocks_of(const Sizes& s) { return s.is_few() ? Blocks(s, DOT_ROWS, 1) : Blocks(s, QUERIES, QUERIES); }
 
 // What one thread needs, in the scratch.
 struct Buffers {
@@ -115,7 +124,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
 struct PairBuffers {
   float *slab, *block, *sums;
   BF16* weights;
-  // Larger than the products of queries and keys and of weights and values, as tiles, which have more terms than pairs have.
+  // Larger than the products of queries and keys and of weights and values.
   static Products largest(const Sizes& s) { return {1, QUERIES, s.dim > KEYS ? s.dim : KEYS, up(pairs(s.dim > KEYS ? s.dim : KEYS), LINE), INT32_MAX}; }
   static int64_t floats(const Sizes& s) {
     const Products p = largest(s);
@@ -166,29 +175,43 @@ struct AsFloats {
   static constexpr bool TILES = false, PAIRS = false;
 };
 
+#if defined(OPSCOPE_TILES)
+// Blocks of queries that meet their keys by tiles.
+inline Blocks blocks_of_tiles(const Sizes& s) { return Blocks(s, AttentionTiles::QUERIES, NR); }
+inline bool by_tiles(const Sizes& s) {
+  constexpr int64_t LEAST_DIM = 16, MOST_DIM = 1024, LEAST_KEYS = 8, LEAST_SCORES = 144, MANY_KEYS = 256;
+  if (s.dim < LEAST_DIM || s.dim > MOST_DIM || s.keys < LEAST_KEYS) return false;
+  return s.queries >= 2 * DOT_ROWS ? times(s.queries, s.keys) >= LEAST_SCORES : s.queries > DOT_ROWS && s.keys >= MANY_KEYS;
+}
+#endif
+
 template <class T, class Operands = AsFloats>
 void run(const Call& c) {
   [[maybe_unused]] const typename Operands::State state{};
   const Sizes s(c.dims);
-  const Buffers b(s, c.scratch + c.thread * Buffers::floats(s));
-  const int64_t blocks = s.batch * s.heads * s.blocks();
-  const auto attend_to = [&](int64_t i) {
-    const int64_t head = i / s.blocks(), first = (i - head * s.blocks()) * s.block();
-    const int64_t source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.stored_keys * s.dim;
-    const T *const q = input<T>(c, 0) + head * s.queries * s.dim, *const k = input<T>(c, 1) + source, *const v = input<T>(c, 2) + source;
-    T* const out = output<T>(c) + head * s.queries * s.dim;
-    const int64_t rows = least(s.block(), s.queries - first);
-#if defined(OPSCOPE_PAIRS)
-    if constexpr (Operands::TILES || Operands::PAIRS)
-      if (by_pairs(s, rows)) {
-        const PairBuffers pairs(s, c.scratch + c.threads * Buffers::floats(s) + c.thread * PairBuffers::floats(s));
-        return attend_by_pairs<Operands>(s, q, k, v, out, first, rows, b, pairs);
+  const auto each_block = [&](const Blocks& blocks, const auto& attend_to) {
+    each_range_in(c, parts_of_work(c, 2 * s.batch * s.heads * s.queries * s.keys * s.dim), s.batch * s.heads * blocks.count, 1, [&](Range r) {
+      for (int64_t i = r.begin; i < r.end; i++) {
+        const int64_t head = i / blocks.count, first = (i - head * blocks.count) * blocks.rows;
+        const int64_t source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.stored_keys * s.dim, at = head * s.queries * s.dim;
+        attend_to(input<T>(c, 0) + at, input<T>(c, 1) + source, input<T>(c, 2) + source, output<T>(c) + at, first, least(blocks.rows, s.queries - first));
       }
+    });
+  };
+#if defined(OPSCOPE_TILES)
+  if constexpr (Operands::TILES)
+    if (by_tiles(s)) {
+      AttentionTiles tiles(s.dim, c.scratch + c.thread * AttentionTiles::floats(s.dim));
+      return each_block(blocks_of_tiles(s), [&](const T* q, const T* k, const T* v, T* out, int64_t first, int64_t rows) { tiles.attend({k, v, s.keys, s.dim, s.causal}, q + first * s.dim, out + first * s.dim, first, rows); });
+    }
+#endif
+  const Buffers b(s, c.scratch + c.thread * Buffers::floats(s));
+  each_block(blocks_of(s), [&](const T* q, const T* k, const T* v, T* out, int64_t first, int64_t rows) {
+#if defined(OPSCOPE_PAIRS)
+    if constexpr (Operands::PAIRS)
+      if (by_pairs(s, rows)) return attend_by_pairs<Operands>(s, q, k, v, out, first, rows, b, PairBuffers(s, c.scratch + c.threads * Buffers::floats(s) + c.thread * PairBuffers::floats(s)));
 #endif
     attend(s, q, k, v, out, first, rows, b);
-  };
-  each_range_in(c, parts_of_work(c, 2 * s.batch * s.heads * s.queries * s.keys * s.dim), blocks, 1, [&](Range r) {
-    for (int64_t i = r.begin; i < r.end; i++) attend_to(i);
   });
 }
 
@@ -202,7 +225,10 @@ size_t scratch(const int64_t* d, int, int threads, [[maybe_unused]] size_t bytes
   const Sizes s(d);
   int64_t floats = Buffers::floats(s);
 #if defined(OPSCOPE_PAIRS)
-  if (bytes < sizeof(float) && by_pairs(s, s.block())) floats += PairBuffers::floats(s);
+  if (bytes < sizeof(float) && by_pairs(s, blocks_of(s).rows)) floats += PairBuffers::floats(s);
+#endif
+#if defined(OPSCOPE_TILES)
+  if (bytes < sizeof(float) && by_tiles(s) && floats < AttentionTiles::floats(s.dim)) floats = AttentionTiles::floats(s.dim);
 #endif
   return static_cast<size_t>(floats * threads);
 }
