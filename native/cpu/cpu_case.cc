@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "evict.h"
 #include "fill.h"
+#include "isa.h"
 #include "topology.h"
 #include "speed_probe.h"
 
