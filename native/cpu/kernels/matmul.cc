@@ -3,8 +3,10 @@
 #include "simd/bf16_operands.h"
 #include "simd/few_rows.h"
 #include "simd/few_terms.h"
+#include "simd/narrow_tiles.h"
 #include "simd/narrow_products.h"
 #include "simd/products_by_dots.h"
+#include "simd/rows_in_order.h"
 #include "simd/small_products.h"
 #include "simd/streamed_products.h"
 #include "simd/tiles_along_rows.h"
@@ -124,6 +126,13 @@ inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 // The right operand of a product. Where its rows start within lines (AVX-512), many rows of the left one repay packed panels, which two at a time meet.
 template <class T>
 struct RightOfProduct : RightMatrix<T> {
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    if constexpr (sizeof(T) > 1)
+      if (this->transposed) return turn_panel(this->b + j * this->stride + l, this->stride, columns, kc, to);
+    RightMatrix<T>::pack(j, columns, l, kc, to);
+  }
+#endif
   bool collides(int64_t rows, int64_t terms) const {
     constexpr int64_t MANY_ROWS = 12 * MR, MANY_TERMS = 128;
     return (W == 16 && this->stride % LINE != 0 && rows > MANY_ROWS && terms > MANY_TERMS) || RightMatrix<T>::collides(rows, terms);
@@ -209,6 +218,14 @@ OPSCOPE_APART void run_rows(const Call& c, const Size& s) {
   run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * all + row * next_row + p * next_term]; }, input<T>(c, 1), output<T>(c));
 }
 
+// A vector of each product times a number.
+template <class T>
+OPSCOPE_APART void run_multiples(const Call& c, const Size& s) {
+  const bool row = s.p.m == 1;
+  const T* const factors = input<T>(c, row ? 0 : 1);
+  run_few_terms(c, Products{s.p.batch, 1, row ? s.p.n : s.p.m, 1}, [=](int64_t i, int64_t, int64_t) { return factors[i]; }, input<T>(c, row ? 1 : 0), output<T>(c));
+}
+
 // The product of what is stored, of two operands whose results are turned.
 template <class T, class Operands>
 OPSCOPE_APART void run_turned(const Call& c, const Size& s) {
@@ -259,7 +276,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   if constexpr (sizeof(T) == sizeof(float))
     if (alone && is_small(s.p, s.trans_a, s.trans_b)) {
-      const int64_t stride = s.trans_b ? up(tiled.n, W) : cols;
+      const int64_t stride = s.trans_b ? apart(up(tiled.n, W)) : cols;
       float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
       each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {
         for (int64_t i = r.begin; i < r.end; i++) {
@@ -291,6 +308,7 @@ void run(const Call& c) {
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
 #if defined(OPSCOPE_TILES)
   if constexpr (Operands::TILES) {
+    if (by_narrow_tiles(s)) return run_narrow_tiles(c, s);
     if (few_for_tiles(s.p)) return run<T, Paired>(c);
     if (few_terms_for_tiles(s)) return run<T, WidenedRounded>(c);
   }
@@ -300,7 +318,12 @@ void run(const Call& c) {
     if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s, 0);
     if constexpr (sizeof(T) < sizeof(float))
       if (by_widened_few_rows<T>(s)) return run_widened_few_rows<T>(c, s);
+#if defined(OPSCOPE_ROWS_IN_ORDER)
+    if constexpr (!Operands::PAIRS)
+      if (by_rows_in_order<T>(s)) return run_rows_in_order<T>(c, s, Operands::output(output<T>(c)));
+#endif
   }
+  if (inner == 1 && (rows == 1 || cols == 1) && s.p.batch >= c.threads) return run_multiples<T>(c, s);
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;
