@@ -13,7 +13,7 @@ namespace {
 // rows that meet in the same sets of a cache, or where the left operand is stored transposed. Groups of its rows (operand.h) repay their copy where they
 // meet many columns; fewer than that meet more of it as it lies.
 inline bool is_small(const Products& p, bool trans_a, bool trans_b) {
-  constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 3 << 16, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
+  constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 1 << 18, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
   constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart
   const bool low = !trans_a && !trans_b && p.m >= LEAST_LOW && p.m <= MOST_LOW && p.n >= LONG_ROW && (p.n + NEARLY) % PAGE <= 2 * NEARLY;
   if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k && !low && !(trans_a && p.k >= TERMS_OF_TURNED)) return false;
@@ -171,10 +171,16 @@ template <class T>
 OPSCOPE_APART void turn_panel(const T* from, int64_t stride, int64_t columns, int64_t k, float* to) {
   constexpr int64_t SIDE = 8;
   const int64_t whole = k / SIDE * SIDE;
-  for (int64_t i = 0; columns <= NR - SIDE && i < k * NR; i += W) vstore(to + i, vset(0));
+  for (int64_t i = 0; columns <= NR - SIDE && i < whole * NR; i += W) vstore(to + i, vset(0));
   for (int64_t q = 0; q < columns; q += SIDE)
     for (int64_t p = 0; p < whole; p += SIDE) turn_tile(from + q * stride + p, stride, columns - q, SIDE, to + p * NR + q, NR);
-  if (whole == k) return;
+  // A few floats one by one.
+  constexpr int64_t FEW = sizeof(T) == sizeof(float) ? 3 : 0;
+  if (k - whole <= FEW) {
+    for (int64_t p = whole; p < k; p++)
+      for (int64_t q = 0; q < NR; q++) to[p * NR + q] = q < columns ? to_float(from[q * stride + p]) : 0;
+    return;
+  }
   alignas(64) float rest[SIDE * NR] = {};
   for (int64_t q = 0; q < columns; q += SIDE) turn_tile(from + q * stride + whole, stride, columns - q, k - whole, rest + q, NR);
   for (int64_t i = 0; i < (k - whole) * NR; i += W) vstore(to + whole * NR + i, vload(rest + i));
