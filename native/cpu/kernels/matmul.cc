@@ -47,8 +47,8 @@ template <class T>
 struct RightOfProduct : RightMatrix<T> {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
-    if constexpr (sizeof(T) > 1)
-      if (this->transposed) return turn_panel(this->b + j * this->stride + l, this->stride, columns, kc, to);
+    if constexpr (__is_same(T, F16))
+      if (this->transposed && kc % 8 >= LEAST_TURNED) return turn_panel(this->b + j * this->stride + l, this->stride, columns, kc, to);
     RightMatrix<T>::pack(j, columns, l, kc, to);
   }
 #endif

@@ -143,7 +143,6 @@ inline void small_product(int64_t m, int64_t n, int64_t k, const SmallLeft& a, S
 inline __mmask8 some_of_four(int64_t n) { return static_cast<__mmask8>(n >= 4 ? 0xf : n <= 0 ? 0 : (1 << n) - 1); }
 inline __m128 some_floats(const float* p, __mmask8 lanes) { return _mm_maskz_loadu_ps(lanes, p); }
 inline __m128 some_floats(const F16* p, __mmask8 lanes) { return _mm_cvtph_ps(_mm_maskz_loadu_epi16(lanes, p)); }
-inline __m128 some_floats(const BF16* p, __mmask8 lanes) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_maskz_loadu_epi16(lanes, p)), 16)); }
 
 // Up to eight rows of up to eight elements, `stride` apart, as columns, zero behind the elements; columns behind those of the rows are that of the last row.
 template <class T>
@@ -166,21 +165,15 @@ OPSCOPE_APART void turn_small(const float* rows, int64_t n, int64_t k, float* to
     for (int64_t p = 0; p < k; p += SIDE) turn_tile(rows + q * k + p, k, n - q, k - p, to + p * stride + q, stride);
 }
 
-// The same as a panel (RightMatrix::pack) of `columns` rows of k elements, `stride` apart; terms behind the last whole tile through a buffer.
-template <class T>
-OPSCOPE_APART void turn_panel(const T* from, int64_t stride, int64_t columns, int64_t k, float* to) {
+// The same as a panel (RightMatrix::pack) of `columns` rows of k elements of f16, `stride` apart; terms behind the last whole tile through a buffer. Elements
+// widened one by one take longer than a tile from LEAST_TURNED on, floats do not.
+constexpr int64_t LEAST_TURNED = 2;
+OPSCOPE_APART void turn_panel(const F16* from, int64_t stride, int64_t columns, int64_t k, float* to) {
   constexpr int64_t SIDE = 8;
   const int64_t whole = k / SIDE * SIDE;
   for (int64_t i = 0; columns <= NR - SIDE && i < whole * NR; i += W) vstore(to + i, vset(0));
   for (int64_t q = 0; q < columns; q += SIDE)
     for (int64_t p = 0; p < whole; p += SIDE) turn_tile(from + q * stride + p, stride, columns - q, SIDE, to + p * NR + q, NR);
-  // A few floats one by one.
-  constexpr int64_t FEW = sizeof(T) == sizeof(float) ? 3 : 0;
-  if (k - whole <= FEW) {
-    for (int64_t p = whole; p < k; p++)
-      for (int64_t q = 0; q < NR; q++) to[p * NR + q] = q < columns ? to_float(from[q * stride + p]) : 0;
-    return;
-  }
   alignas(64) float rest[SIDE * NR] = {};
   for (int64_t q = 0; q < columns; q += SIDE) turn_tile(from + q * stride + whole, stride, columns - q, k - whole, rest + q, NR);
   for (int64_t i = 0; i < (k - whole) * NR; i += W) vstore(to + whole * NR + i, vload(rest + i));
