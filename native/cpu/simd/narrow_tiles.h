@@ -29,10 +29,10 @@ struct NarrowTiles {
   NarrowTiles& operator=(const NarrowTiles&) = delete;
 };
 
-// Of fewer rows or terms, products by other tiles or by panels of floats take less. Of an odd number of terms rows would be copied.
+// Of fewer rows or terms, products by other tiles or by panels of floats take less, which one tile of columns repays later. Of an odd number of terms rows would be copied.
 inline bool by_narrow_tiles(const Size& s) {
-  constexpr int64_t LEAST_TERMS = 4, MOST_TERMS = 2 * TILE_UNITS, LEAST_COLUMNS = 9, MOST_COLUMNS = NARROW_TILES * W, LEAST_ROWS = 256;
-  return !s.trans_a && s.p.k % 2 == 0 && s.p.k >= LEAST_TERMS && s.p.k <= MOST_TERMS && s.p.n >= LEAST_COLUMNS && s.p.n <= MOST_COLUMNS && s.p.m >= LEAST_ROWS;
+  constexpr int64_t LEAST_TERMS = 8, LEAST_OF_ONE = 10, MOST_TERMS = 2 * TILE_UNITS, LEAST_COLUMNS = 9, MOST_COLUMNS = NARROW_TILES * W, LEAST_ROWS = 256;
+  return !s.trans_a && s.p.k % 2 == 0 && s.p.k >= (s.p.n <= W ? LEAST_OF_ONE : LEAST_TERMS) && s.p.k <= MOST_TERMS && s.p.n >= LEAST_COLUMNS && s.p.n <= MOST_COLUMNS && s.p.m >= LEAST_ROWS;
 }
 
 // Results that are rounded, in the order of memory, until whole lines of them are written.

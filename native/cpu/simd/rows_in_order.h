@@ -61,7 +61,7 @@ inline void rows_in_order_of(int64_t rows, const T* a, int64_t row, int64_t term
 // f32: matrices beyond the second-level cache. 16-bit: rows of results that are long enough; bf16, beside tiles of it, fewer of them.
 template <class T>
 inline bool by_rows_in_order(const Size& s) {
-  constexpr int64_t LEAST_TERMS = 8, FAR_FLOATS = 1 << 21, LEAST_FLOATS_OF_ROW = 192, COLUMNS_OF_ROW = 32;
+  constexpr int64_t LEAST_TERMS = 8, FAR_FLOATS = 1 << 21, LEAST_FLOATS_OF_ROW = 900, COLUMNS_OF_ROW = 32;
   constexpr int64_t MOST_ROWS = __is_same(T, F16) ? MOST_IN_ORDER : MOST_IN_ORDER / 2;
   const int64_t m = s.p.m, n = s.p.n;
   if (s.trans_b || m < 2 || m > MOST_ROWS || s.p.k < LEAST_TERMS) return false;
