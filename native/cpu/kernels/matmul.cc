@@ -195,7 +195,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   if constexpr (sizeof(T) == sizeof(float))
     if (alone && is_small(s.p, s.trans_a, s.trans_b)) {
-      const int64_t stride = s.trans_b ? apart(up(tiled.n, W)) : cols;
+      const int64_t stride = s.trans_b ? apart(up(tiled.n, W), inner) : cols;
       float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
       each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {
         for (int64_t i = r.begin; i < r.end; i++) {

@@ -146,17 +146,23 @@ inline __m128 some_floats(const F16* p, __mmask8 lanes) { return _mm_cvtph_ps(_m
 
 // Up to eight rows of up to eight elements, `stride` apart, as columns, zero behind the elements; columns behind those of the rows are that of the last row.
 template <class T>
+OPSCOPE_APART void turn_edge(const T* from, int64_t stride, int64_t rows, int64_t k, uint32_t* to, int64_t to_stride) {
+  const __mmask8 lanes[2] = {some_of_four(k), some_of_four(k - 4)};
+  transpose_rows([=](int row, int half) { return some_floats(from + least(row, rows - 1) * stride + 4 * half, lanes[half]); }, to, to_stride);
+}
+template <class T>
 OPSCOPE_INLINE void turn_tile(const T* from, int64_t stride, int64_t rows, int64_t k, float* to, int64_t to_stride) {
   constexpr int64_t SIDE = 8;
   uint32_t* const there = reinterpret_cast<uint32_t*>(to);
-  if (rows >= SIDE && k >= SIDE) return transpose_rows([=](int row, int half) { return four_floats(from + row * stride + 4 * half); }, there, to_stride);
-  const __mmask8 lanes[2] = {some_of_four(k), some_of_four(k - 4)};
-  if (rows >= SIDE) return transpose_rows([=](int row, int half) { return some_floats(from + row * stride + 4 * half, lanes[half]); }, there, to_stride);
-  transpose_rows([=](int row, int half) { return some_floats(from + least(row, rows - 1) * stride + 4 * half, lanes[half]); }, there, to_stride);
+  if (rows >= SIDE && k >= SIDE) transpose_rows([=](int row, int half) { return four_floats(from + row * stride + 4 * half); }, there, to_stride);
+  else turn_edge(from, stride, rows, k, there, to_stride);
 }
 
-// Rows a multiple of half a KiB apart would meet in few sets of the first-level cache.
-inline int64_t apart(int64_t stride) { return stride % (8 * LINE) == 0 ? stride + LINE : stride; }
+// Rows of turned columns a multiple of a KiB apart meet in few sets of the first-level cache, where there are many.
+inline int64_t apart(int64_t stride, int64_t rows) {
+  constexpr int64_t KIB = 256, MANY = 48 * KIB;  // floats
+  return stride % KIB == 0 && rows * stride >= MANY ? stride + LINE : stride;
+}
 
 // n rows of k elements as columns, rows of those `stride` apart, up to a multiple of eight rows and columns.
 OPSCOPE_APART void turn_small(const float* rows, int64_t n, int64_t k, float* to, int64_t stride) {
