@@ -87,7 +87,7 @@ const MATRICES: readonly [rows: number, cols: number][] = [
   [1, 1], [1, 3], [3, 1], [7, 127], [127, 7], [1000, 1000], [13, 1001], [257, 64], [2, 12345], [1, 200_003], [200_003, 1], [40_009, 3], [64, 1023], [70_001, 8],
 ]
 /** The second has rows in whole cache lines, the first has not. */
-const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [18_783, 333], [3, 2_100_011]]
+const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [18_783, 333], [3, 2_100_011], [1_050_001, 2]]
 
 const FEW_MATRICES: readonly [rows: number, cols: number][] = [[1, 3], [7, 127], [257, 64], [2, 12345], [40_009, 3]]
 
@@ -113,6 +113,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 16, n: 12, k: 2101, transA: true }, { m: 17, n: 30, k: 705, batch: 2, transA: true }, { m: 137, n: 301, k: 33, transA: true, transB: true },
   // Sums too long for the caches, of rows of both operands; few rows, of a right operand that is turned first, and of long rows.
   { m: 19, n: 33, k: 7001, transB: true }, { m: 9, n: 53, k: 233, batch: 3, transA: true, transB: true }, { m: 11, n: 2061, k: 7 },
+  // Few terms and columns of many rows; few rows of a matrix that is read in order; one term; few terms of a right operand that is turned.
+  { m: 271, n: 61, k: 16, batch: 3 }, { m: 261, n: 9, k: 30, transB: true }, { m: 3, n: 301, k: 50, batch: 2 }, { m: 8, n: 1301, k: 21, transA: true }, { m: 1, n: 501, k: 1, batch: 5, transB: true }, { m: 501, n: 1, k: 1, batch: 5 }, { m: 39, n: 203, k: 13, transA: true, transB: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -156,6 +158,7 @@ const PADDED_ROWS: readonly Params[] = [
   { batch: 5, channels: 33, filters: 70, height: 7, width: 7, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
   { channels: 3, filters: 65, height: 20, width: 33, kernelHeight: 5, kernelWidth: 5, paddingHeight: 3, paddingWidth: 4 },
   { channels: 1, filters: 44, height: 31, width: 9, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
+  { batch: 7, channels: 512, filters: 128, height: 3, width: 3, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
 ]
 
 /** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; a second row that no output meets; small ones of many images, and filters of an odd channel. */

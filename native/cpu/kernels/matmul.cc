@@ -1,97 +1,18 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
 #include "simd/bf16_operands.h"
-#include "simd/few_rows.h"
 #include "simd/few_terms.h"
+#include "simd/narrow_tiles.h"
 #include "simd/narrow_products.h"
 #include "simd/products_by_dots.h"
+#include "simd/products_by_few_rows.h"
+#include "simd/rows_in_order.h"
 #include "simd/small_products.h"
 #include "simd/streamed_products.h"
 #include "simd/tiles_along_rows.h"
 #include "simd/vector_products.h"
 
 namespace {
-
-#if defined(OPSCOPE_FEW_ROWS)
-constexpr bool HAS_FEW_ROWS = true;
-#else
-constexpr bool HAS_FEW_ROWS = false;
-#endif
-// Rows of sums; floats of a matrix whose rows are read in short pieces, and terms where it may be larger; columns that two passes meet, of so many terms.
-constexpr int64_t MOST_FEW_SUMS = 8, NEAR_MATRIX = 1 << 20, TERMS_OF_FAR_MATRIX = 40, MOST_OF_TWO_PASSES = 12, TERMS_OF_TWO_PASSES = 64;
-
-// Few columns of a product whose left operand is stored transposed: rows of that meet them as they lie (few_rows.h).
-inline bool by_few_columns(const Size& s, size_t element_bytes) {
-  const int64_t most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_OF_TWO_PASSES;
-  return HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && s.p.n <= most && s.p.n <= s.p.m && (s.p.k <= TERMS_OF_FAR_MATRIX || times(s.p.m, s.p.k) <= NEAR_MATRIX);
-}
-// The last columns of such a product, where a vector of them would be mostly empty.
-inline int64_t last_few_columns(const Size& s, size_t element_bytes) {
-  constexpr int64_t REPAID = 16, MOST_LAST = 10;  // terms; columns
-  const int64_t rest = s.p.n % W, most = s.p.k < TERMS_OF_TWO_PASSES ? MOST_FEW_SUMS : MOST_LAST;
-  const bool pays = HAS_FEW_ROWS && element_bytes == sizeof(float) && s.trans_a && rest > 0 && rest <= most && rest < s.p.n && s.p.k >= REPAID && (W - rest) * LEAST_SHARE >= s.p.n && times(s.p.m, s.p.k) <= NEAR_MATRIX;
-  return pays ? rest : 0;
-}
-// Up to eight rows by up to three vectors of columns.
-inline bool by_few_rows(const Size& s, size_t element_bytes) {
-  return HAS_FEW_ROWS && element_bytes == sizeof(float) && !s.trans_b && s.p.m <= MOST_FEW_SUMS && s.p.n <= 3 * W && (s.trans_a || s.p.n > W / 2 || columns_by_dots(s, element_bytes) == 0);
-}
-
-// All rows, or the last `columns` columns where there are any.
-OPSCOPE_APART void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s, [[maybe_unused]] int64_t columns) {
-#if defined(OPSCOPE_FEW_ROWS)
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, across = columns > 0 ? m : n;
-  const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, across} : part(across, LINE, c.thread, c.threads);
-  for (int64_t i = products.begin; i < products.end && r.end > r.begin; i++) {
-    const float *const a = input(c, 0) + i * m * k, *const b = input(c, 1) + i * n * k;
-    float* const out = output(c) + i * m * n;
-    for (int64_t left = columns; left > 0;) {
-      const int64_t some = left > MOST_FEW_SUMS ? (left + 1) / 2 : left;
-      few_rows(some, Factors{b + (n - left) * (s.trans_b ? k : 1), s.trans_b ? k : 1, s.trans_b ? 1 : n}, a + r.begin, m, k, r.end - r.begin, Results{out + r.begin * n + n - left, 1, n});
-      left -= some;
-    }
-    if (columns == 0) few_rows(m, Factors{a, s.trans_a ? 1 : k, s.trans_a ? m : 1}, b + r.begin, n, k, r.end - r.begin, Results{out + r.begin, n, 1});
-  }
-#endif
-}
-
-// 16-bit operands of so few rows and columns and long sums, the left one stored transposed: both are widened some terms at a time. Pairs of bf16 are as
-// fast for more columns.
-template <class T>
-constexpr int64_t MOST_WIDENED_COLUMNS = W;
-template <>
-constexpr int64_t MOST_WIDENED_COLUMNS<F16> = 3 * W;
-template <class T>
-inline bool by_widened_few_rows(const Size& s) {
-  constexpr int64_t LONG_SUMS = 256;
-  return HAS_FEW_ROWS && s.trans_a && !s.trans_b && s.p.m <= MOST_FEW_SUMS && s.p.n <= MOST_WIDENED_COLUMNS<T> && s.p.k >= LONG_SUMS;
-}
-
-template <class T>
-OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s) {
-#if defined(OPSCOPE_FEW_ROWS)
-  constexpr int64_t FLOATS = 8192;  // of both operands: in the first-level cache
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, at_once = FLOATS / (m + n);
-  const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
-  alignas(64) float wide[FLOATS + W], sums[MOST_FEW_SUMS * 3 * W], totals[MOST_FEW_SUMS * 3 * W];
-  const auto same = [](V v) { return v; };
-  for (int64_t i = products.begin; i < products.end && r.end > r.begin; i++) {
-    const T *const a = input<T>(c, 0) + i * m * k, *const b = input<T>(c, 1) + i * n * k;
-    for (int64_t l = 0; l < k; l += at_once) {
-      const int64_t terms = least(at_once, k - l);
-      float* const right = wide + terms * m;
-      map1<false>(a + l * m, wide, 0, terms * m, same);
-      map1<false>(b + l * n, right, 0, terms * n, same);
-      few_rows(m, Factors{wide, 1, m}, right + r.begin, n, terms, r.end - r.begin, Results{(l == 0 ? totals : sums) + r.begin, n, 1});
-      if (l > 0)
-        for (int64_t row = 0; row < m; row++) map2<false>(sums + row * n, totals + row * n, totals + row * n, r.begin, r.end, [](V x, V y) { return vadd(x, y); });
-    }
-    for (int64_t row = 0; row < m; row++) map1<false>(totals + row * n, output<T>(c) + (i * m + row) * n, r.begin, r.end, same);
-  }
-#endif
-}
 
 inline bool by_rows(const Size& s) { return (!s.trans_b || s.p.k == 1) && by_rows_of_results(s.p); }
 // Results beyond the caches, unless rows that start lines are written one by one, which is as fast.
@@ -124,6 +45,13 @@ inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 // The right operand of a product. Where its rows start within lines (AVX-512), many rows of the left one repay packed panels, which two at a time meet.
 template <class T>
 struct RightOfProduct : RightMatrix<T> {
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    if constexpr (__is_same(T, F16))
+      if (this->transposed && kc % 8 >= LEAST_TURNED) return turn_panel(this->b + j * this->stride + l, this->stride, columns, kc, to);
+    RightMatrix<T>::pack(j, columns, l, kc, to);
+  }
+#endif
   bool collides(int64_t rows, int64_t terms) const {
     constexpr int64_t MANY_ROWS = 12 * MR, MANY_TERMS = 128;
     return (W == 16 && this->stride % LINE != 0 && rows > MANY_ROWS && terms > MANY_TERMS) || RightMatrix<T>::collides(rows, terms);
@@ -209,6 +137,14 @@ OPSCOPE_APART void run_rows(const Call& c, const Size& s) {
   run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * all + row * next_row + p * next_term]; }, input<T>(c, 1), output<T>(c));
 }
 
+// A vector of each product times a number.
+template <class T>
+OPSCOPE_APART void run_multiples(const Call& c, const Size& s) {
+  const bool row = s.p.m == 1;
+  const T* const factors = input<T>(c, row ? 0 : 1);
+  run_few_terms(c, Products{s.p.batch, 1, row ? s.p.n : s.p.m, 1}, [=](int64_t i, int64_t, int64_t) { return factors[i]; }, input<T>(c, row ? 1 : 0), output<T>(c));
+}
+
 // The product of what is stored, of two operands whose results are turned.
 template <class T, class Operands>
 OPSCOPE_APART void run_turned(const Call& c, const Size& s) {
@@ -259,7 +195,7 @@ OPSCOPE_APART void run_tiles(const Call& c, const Size& s) {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   if constexpr (sizeof(T) == sizeof(float))
     if (alone && is_small(s.p, s.trans_a, s.trans_b)) {
-      const int64_t stride = s.trans_b ? up(tiled.n, W) : cols;
+      const int64_t stride = s.trans_b ? apart(up(tiled.n, W), inner) : cols;
       float* const turned_right = c.scratch + c.thread * (tiled.b_floats() + tiled.a_floats());
       each_range_in(c, parts_of_work(c, s.p.multiplications()), s.p.batch, 1, [&](Range r) {
         for (int64_t i = r.begin; i < r.end; i++) {
@@ -291,6 +227,7 @@ void run(const Call& c) {
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
 #if defined(OPSCOPE_TILES)
   if constexpr (Operands::TILES) {
+    if (by_narrow_tiles(s)) return run_narrow_tiles(c, s);
     if (few_for_tiles(s.p)) return run<T, Paired>(c);
     if (few_terms_for_tiles(s)) return run<T, WidenedRounded>(c);
   }
@@ -300,7 +237,12 @@ void run(const Call& c) {
     if (by_few_rows(s, sizeof(T))) return run_few_rows(c, s, 0);
     if constexpr (sizeof(T) < sizeof(float))
       if (by_widened_few_rows<T>(s)) return run_widened_few_rows<T>(c, s);
+#if defined(OPSCOPE_ROWS_IN_ORDER)
+    if constexpr (!Operands::PAIRS)
+      if (by_rows_in_order<T>(s)) return run_rows_in_order<T>(c, s, Operands::output(output<T>(c)));
+#endif
   }
+  if (inner == 1 && (rows == 1 || cols == 1) && s.p.batch >= c.threads) return run_multiples<T>(c, s);
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;

@@ -5,7 +5,8 @@
 // on at a time, so that the lines of a strip's output that are begun are few.
 #include <cstring>
 
-#include "simd/map.h"
+#include "simd/interleaved.h"
+#include "simd/reduce.h"
 #include "simd/transpose.h"
 
 namespace {
@@ -73,6 +74,74 @@ void transpose_few_columns(const U* x, U* out, int64_t rows, int64_t cols, Range
 }
 #endif
 
+#if defined(OPSCOPE_INTERLEAVED)
+// Columns that registers turn: `rows` rows of them, `stride` apart.
+template <class U>
+constexpr int64_t MOST_TURNED = sizeof(U) < sizeof(float) ? 2 : 6;
+inline void turn_in_registers(const uint32_t* x, int64_t cols, int64_t rows, uint32_t* out, int64_t stride) {
+  turn_rows(reinterpret_cast<const float*>(x), cols, rows, reinterpret_cast<float*>(out), stride);
+}
+OPSCOPE_APART void turn_in_registers(const uint16_t* x, int64_t, int64_t rows, uint16_t* out, int64_t stride) {
+  for (int64_t r = 0; r < rows; r += W) {
+    const __mmask16 met = vmask_n(static_cast<int>(least(W, rows - r)));
+    const __m512i pairs = _mm512_maskz_loadu_epi32(met, x + 2 * r);
+    _mm256_mask_storeu_epi16(out + r, met, _mm512_cvtepi32_epi16(pairs));
+    _mm256_mask_storeu_epi16(out + stride + r, met, _mm512_cvtepi32_epi16(_mm512_srli_epi32(pairs, 16)));
+  }
+}
+
+// The reverse: `cols` columns of so many rows, `stride` apart, next to one another.
+template <int ROWS>
+OPSCOPE_APART void join_rows_of(const float* x, int64_t cols, int64_t stride, float* out) {
+  for (int64_t c = 0; c < cols; c += W) {
+    const int count = static_cast<int>(least(W, cols - c));
+    V rows[ROWS];
+#pragma GCC unroll 8
+    for (int r = 0; r < ROWS; r++) rows[r] = vload_n(x + r * stride + c, count, 0);
+    store_interleaved(out + c * ROWS, rows, count);
+  }
+}
+template <int ROWS = MOST_TURNED<uint32_t>>
+inline void join_in_registers(const uint32_t* x, int64_t rows, int64_t cols, int64_t stride, uint32_t* out) {
+  if constexpr (ROWS > 2)
+    if (rows < ROWS) return join_in_registers<ROWS - 1>(x, rows, cols, stride, out);
+  join_rows_of<ROWS>(reinterpret_cast<const float*>(x), cols, stride, reinterpret_cast<float*>(out));
+}
+OPSCOPE_APART void join_in_registers(const uint16_t* x, int64_t, int64_t cols, int64_t stride, uint16_t* out) {
+  for (int64_t c = 0; c < cols; c += W) {
+    const __mmask16 met = vmask_n(static_cast<int>(least(W, cols - c)));
+    const auto row = [=](const uint16_t* from) { return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(met, from + c)); };
+    _mm512_mask_storeu_epi32(out + 2 * c, met, _mm512_or_si512(row(x), _mm512_slli_epi32(row(x + stride), 16)));
+  }
+}
+
+// Columns turned to lines of each of a large output, which are streamed: a block of rows at a time through a buffer, with those of the next block that
+// the last line of a column holds.
+template <class U>
+OPSCOPE_APART void stream_few_columns(const U* x, U* out, int64_t rows, int64_t cols, Range own) {
+  constexpr int64_t IN_A_LINE = 64 / sizeof(U), BLOCK_ROWS = 512, ROOM = BLOCK_ROWS + IN_A_LINE;
+  alignas(64) U columns[MOST_TURNED<U> * ROOM];
+  const auto line_from = [=](int64_t c, int64_t r) {
+    const int64_t past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out + c * rows + r) / sizeof(U)) & (IN_A_LINE - 1);
+    return least(r + (IN_A_LINE - past) % IN_A_LINE, own.end);
+  };
+  for (int64_t r = own.begin; r < own.end; r += BLOCK_ROWS) {
+    const int64_t end = least(r + BLOCK_ROWS, own.end);
+    turn_in_registers(x + r * cols, cols, least(end + IN_A_LINE, own.end) - r, columns, ROOM);
+    for (int64_t c = 0; c < cols; c++) {
+      const int64_t first = r == own.begin ? r : line_from(c, r), last = end == own.end ? end : line_from(c, end), whole = line_from(c, r);
+      const U* const from = columns + c * ROOM - r;
+      U* const to = out + c * rows;
+      std::memcpy(to + first, from + first, sizeof(U) * (whole - first));
+      int64_t i = whole;
+      for (; i + IN_A_LINE <= last; i += IN_A_LINE) vstream(reinterpret_cast<float*>(to + i), vload(reinterpret_cast<const float*>(from + i)));
+      std::memcpy(to + i, from + i, sizeof(U) * (last - i));
+    }
+  }
+  vfence();
+}
+#endif
+
 template <class U>
 void run(const Call& c) {
   const int64_t rows = c.dims[0], cols = c.dims[1];
@@ -81,6 +150,13 @@ void run(const Call& c) {
   U* out = output<U>(c);
   // Along the longer side, so that every thread has a share.
   const Range own = part(cols >= rows ? cols : rows, 2 * SIDE, c.thread, c.threads);
+#if defined(OPSCOPE_INTERLEAVED)
+  if (cols <= MOST_TURNED<U> && rows > cols) {
+    if (c.stream) return stream_few_columns(x, out, rows, cols, own);
+    return turn_in_registers(x + own.begin * cols, cols, own.end - own.begin, out + own.begin, rows);
+  }
+  if (rows <= MOST_TURNED<U> && cols > rows && own.end > own.begin) return join_in_registers(x + own.begin, rows, own.end - own.begin, cols, out + own.begin * rows);
+#endif
 #if defined(OPSCOPE_TRANSPOSE_TILE)
   if (cols < TILE<U> && rows > cols) return transpose_few_columns(x, out, rows, cols, own);
 #endif

@@ -79,14 +79,17 @@ struct ImageColumns {
     return pays((outputs <= W / 2 || narrow) && (units < channels || channels <= FEW_CHANNELS) ? 1.02 : channels > FEW_CHANNELS ? 0.6 : 0.75);
   }
   // Whether parts that tiles multiply (simd/part_tiles.h) take less than this where both pay: their copy has padding, and rows of outputs are written one
-  // by one, but filters take nearly nothing. In products of floats: of a row that is copied and a cell of it, an element that is turned, a row of outputs.
+  // by one, but filters take nearly nothing. In products of floats: of a row that is copied and a cell of it, an element that is turned, a row of outputs;
+  // where a plane has few, also of a row with a stride (as much again), a channel, and an element of the filters, which many images repay.
   bool tiles_take_less() const {
-    constexpr int64_t ROW = 160, CELL = 23, TURNED = 26, WRITTEN = 128;
+    constexpr int64_t ROW = 160, CELL = 23, TURNED = 26, WRITTEN = 128, OF_FILTERS = 28, OF_CHANNEL = 100, MORE_CHANNELS = 4;
     if (g.is_matrix()) return true;
-    if (g.volume() == 1 || outputs <= W || channels < MANY_CHANNELS_OF_TILES) return false;
+    if (g.volume() == 1 || channels < (outputs <= W / 2 ? MORE_CHANNELS : 1) * MANY_CHANNELS_OF_TILES) return false;
     const PhaseAxis d(g, g.depth, g.depth.output), h(g, g.height, g.height.output), w(g, g.width, g.width.output);
     const int64_t rows = d.phases * d.cells * h.phases * h.cells * w.phases, row = CELL * w.cells > ROW ? CELL * w.cells : ROW, all = all_met(g.depth) * all_met(g.height) * all_met(g.width);
-    return times(filters, channels * all - WRITTEN * g.depth.output * g.height.output) > channels * rows * row - TURNED * inputs;
+    const bool few = outputs <= W;
+    const int64_t of_few = few ? channels * OF_CHANNEL + OF_FILTERS * channels * filters * g.volume() / g.batch : 0, of_rows = channels * rows * row * (few && g.stride > 1 ? 2 : 1);
+    return times(filters, channels * all - WRITTEN * g.depth.output * g.height.output) > of_rows - TURNED * inputs + of_few;
   }
 };
 

@@ -165,7 +165,7 @@ struct Parts {
     packs = !lies;
     compact = false;
     if (const int64_t copied = copied_floats(); lies && copied <= MOST_FLOATS) input_floats = up(copied / channels * TileChannels(channels).all() + 2 * NR, LINE);
-    slab_floats = lies ? 0 : least(units, TILE_TERMS) * tile_columns(units, outputs);
+    slab_floats = lies ? 0 : least(units, TILE_TERMS) * tile_columns(units, outputs) + LINE;
     sum_stride = up(lies ? flat(planes, rows, columns) : outputs, NR) + LINE;
     sum_floats = up(filters, LINE) * sum_stride;
     block_floats = units;

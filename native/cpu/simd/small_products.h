@@ -13,7 +13,7 @@ namespace {
 // rows that meet in the same sets of a cache, or where the left operand is stored transposed. Groups of its rows (operand.h) repay their copy where they
 // meet many columns; fewer than that meet more of it as it lies.
 inline bool is_small(const Products& p, bool trans_a, bool trans_b) {
-  constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 3 << 16, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
+  constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 1 << 18, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
   constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart
   const bool low = !trans_a && !trans_b && p.m >= LEAST_LOW && p.m <= MOST_LOW && p.n >= LONG_ROW && (p.n + NEARLY) % PAGE <= 2 * NEARLY;
   if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k && !low && !(trans_a && p.k >= TERMS_OF_TURNED)) return false;
@@ -139,16 +139,50 @@ inline void small_product(int64_t m, int64_t n, int64_t k, const SmallLeft& a, S
   }
 }
 
+// Lanes of half a row of a tile of 8 x 8 of which n elements are there, and those, zero in the other lanes.
+inline __mmask8 some_of_four(int64_t n) { return static_cast<__mmask8>(n >= 4 ? 0xf : n <= 0 ? 0 : (1 << n) - 1); }
+inline __m128 some_floats(const float* p, __mmask8 lanes) { return _mm_maskz_loadu_ps(lanes, p); }
+inline __m128 some_floats(const F16* p, __mmask8 lanes) { return _mm_cvtph_ps(_mm_maskz_loadu_epi16(lanes, p)); }
+
+// Up to eight rows of up to eight elements, `stride` apart, as columns, zero behind the elements; columns behind those of the rows are that of the last row.
+template <class T>
+OPSCOPE_APART void turn_edge(const T* from, int64_t stride, int64_t rows, int64_t k, uint32_t* to, int64_t to_stride) {
+  const __mmask8 lanes[2] = {some_of_four(k), some_of_four(k - 4)};
+  transpose_rows([=](int row, int half) { return some_floats(from + least(row, rows - 1) * stride + 4 * half, lanes[half]); }, to, to_stride);
+}
+template <class T>
+OPSCOPE_INLINE void turn_tile(const T* from, int64_t stride, int64_t rows, int64_t k, float* to, int64_t to_stride) {
+  constexpr int64_t SIDE = 8;
+  uint32_t* const there = reinterpret_cast<uint32_t*>(to);
+  if (rows >= SIDE && k >= SIDE) transpose_rows([=](int row, int half) { return four_floats(from + row * stride + 4 * half); }, there, to_stride);
+  else turn_edge(from, stride, rows, k, there, to_stride);
+}
+
+// Rows of turned columns a multiple of a KiB apart meet in few sets of the first-level cache, where there are many.
+inline int64_t apart(int64_t stride, int64_t rows) {
+  constexpr int64_t KIB = 256, MANY = 48 * KIB;  // floats
+  return stride % KIB == 0 && rows * stride >= MANY ? stride + LINE : stride;
+}
+
 // n rows of k elements as columns, rows of those `stride` apart, up to a multiple of eight rows and columns.
 OPSCOPE_APART void turn_small(const float* rows, int64_t n, int64_t k, float* to, int64_t stride) {
   constexpr int64_t SIDE = 8;
   for (int64_t q = 0; q < n; q += SIDE)
-    for (int64_t p = 0; p < k; p += SIDE) {
-      const float* const from = rows + q * k + p;
-      uint32_t* const there = reinterpret_cast<uint32_t*>(to + p * stride + q);
-      if (q + SIDE <= n && p + SIDE <= k) transpose_tile(reinterpret_cast<const uint32_t*>(from), k, there, stride);
-      else transpose_rows([=](int row, int half) { return vfour_of(from + row * k + 4 * half, q + row < n ? static_cast<int>(k - p) - 4 * half : 0); }, there, stride);
-    }
+    for (int64_t p = 0; p < k; p += SIDE) turn_tile(rows + q * k + p, k, n - q, k - p, to + p * stride + q, stride);
+}
+
+// The same as a panel (RightMatrix::pack) of `columns` rows of k elements of f16, `stride` apart; terms behind the last whole tile through a buffer. Elements
+// widened one by one take longer than a tile from LEAST_TURNED on, floats do not.
+constexpr int64_t LEAST_TURNED = 2;
+OPSCOPE_APART void turn_panel(const F16* from, int64_t stride, int64_t columns, int64_t k, float* to) {
+  constexpr int64_t SIDE = 8;
+  const int64_t whole = k / SIDE * SIDE;
+  for (int64_t i = 0; columns <= NR - SIDE && i < whole * NR; i += W) vstore(to + i, vset(0));
+  for (int64_t q = 0; q < columns; q += SIDE)
+    for (int64_t p = 0; p < whole; p += SIDE) turn_tile(from + q * stride + p, stride, columns - q, SIDE, to + p * NR + q, NR);
+  alignas(64) float rest[SIDE * NR] = {};
+  for (int64_t q = 0; q < columns; q += SIDE) turn_tile(from + q * stride + whole, stride, columns - q, k - whole, rest + q, NR);
+  for (int64_t i = 0; i < (k - whole) * NR; i += W) vstore(to + whole * NR + i, vload(rest + i));
 }
 #endif
 

@@ -93,13 +93,13 @@ struct Geometry {
   // next to one another, they are written one by one: few terms do not repay that, nor do outputs whose lines leave the caches before the next
   // of them comes.
   Geometry turned() const {
-    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19, MOST_ACROSS = 64, LONG = 2 * W;
+    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19, MANY_OF_ALL = 1 << 20, MOST_ACROSS = 64, LONG = 2 * W;
     Geometry g = *this;
     const bool by_depth = depth.output > height.output;
     Axis& longest = by_depth ? g.depth : g.height;
     const bool together = longest.output >= LONG && longest.output_step <= MOST_ACROSS && (!by_depth || width.output == 1), scatters = longest.output_step > 1 && !together;
     if (width.output > W / 2 || longest.output < 2 * width.output) return g;
-    if (scatters && times(out_plane(), group_filters()) > MANY_OUTPUTS) return g;
+    if (scatters && (times(out_plane(), group_filters()) > MANY_OUTPUTS || times(batch, times(out_plane(), filters)) > MANY_OF_ALL)) return g;
     if (longest.output_step > 1 && !(together && width.output == 1) && group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS) return g;
     const Axis last = g.width;
     g.width = longest;
