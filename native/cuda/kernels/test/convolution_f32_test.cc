@@ -1,5 +1,7 @@
-// Convolutions by the tiles of f32 products (convolution/f32.h): a part of opscope_cuda_plan_test.
+// Convolutions of f32 by the tiles of products, by Winograd's products and by strips (convolution/f32.h, winograd.h, strips.h): a part of opscope_cuda_plan_test.
+#include "kernels/convolution/strips.h"
 #include "kernels/convolution/tiles.h"
+#include "kernels/convolution/winograd.h"
 #include "kernels/test/convolutions.h"
 #include "kernels/test/expect.h"
 
@@ -13,6 +15,49 @@ ConvShape shape_of(const ConvSizes& s) {
   c.largest = std::max({c.outputs(), int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, int64_t{s.filters} * c.terms});
   c.wgmma = true, c.padded = s.depth.padding + s.height.padding + s.width.padding > 0;
   return c;
+}
+
+// Transformed tiles meet every output, and products and places count with 31 bits.
+void winograd() {
+  bool covers = true, fits = true, can = true;
+  int64_t flat = 0, planes = 0, parted = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvWinogradShape w = conv_winograd(132, s, shape_of(s));
+    if (w.axes == 0) return;
+    (w.axes == 1 ? flat : planes)++, parted += w.part < w.tiles;
+    const auto meets = [&](int64_t tiles, const ConvAxis& a) { return tiles % s.dilation == 0 && tiles / s.dilation * w.step() * s.dilation >= a.output; };
+    covers = covers && meets(w.across, s.width) && (w.axes == 1 ? w.down == s.height.output : meets(w.down, s.height)) && w.tiles == w.across * w.down * s.depth.output * s.batch && w.part >= 1 && w.part <= w.tiles;
+    const ProductShape p = w.product(s);
+    fits = fits && p.batch <= 65'535 && p.m % 4 == 0 && p.n % 4 == 0 && p.n >= w.part && p.k == w.terms && std::max(w.terms * s.groups, int64_t{p.m} * s.groups) * p.n < int64_t{1} << 31 && w.cost > 0;
+    can = can && s.stride == 1 && (s.height.kernel == 1 || s.height.kernel == s.width.kernel);
+  });
+  expect(covers && fits && can && flat > 100 && planes > 100 && parted > 100, "tiles of Winograd convolutions cover all outputs in parts that products can count");
+  const ConvSizes square = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)}, strided = {32, 128, 128, 1, 2, 1, {1, 1, 0, 1}, axis(28, 3, 1, 2, 1), axis(28, 3, 1, 2, 1)};
+  ConvShape c = shape_of(square);
+  expect(conv_winograd(132, strided, shape_of(strided)).axes == 0 && conv_winograd(132, square, c).axes == 2, "they have a stride of one");
+  c.winograd_cost = conv_winograd(132, square, c).cost;
+  expect(conv_kind(132, c) == ConvKind::winograd, "3x3 of many channels and filters take Winograd's products");
+  c.wgmma = false;
+  expect(conv_winograd(132, square, c).axes == 0, "on Hopper alone");
+}
+
+// Strips meet every output.
+void strips() {
+  bool covers = true;
+  int64_t taken = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvShape c = shape_of(s);
+    const ConvStripsShape r = conv_strips(132, s, c);
+    if (r.filters == 0) return;
+    taken++;
+    covers = covers && r.down % s.dilation == 0 && r.down * conv_strip_outputs >= s.height.output && r.strips == r.down * s.width.output * s.depth.output * s.batch && r.chunks * conv_strip_threads >= r.strips && r.blocks * r.filters >= c.filters &&
+             r.shared <= 48 << 10 && r.cost > 0;
+  });
+  expect(covers && taken > 100, "strips of few filters cover all outputs");
+  const ConvSizes few = {128, 11, 1, 1, 1, 1, {1, 1, 0, 1}, axis(28, 5, 0, 1, 1), axis(64, 5, 0, 1, 1)};
+  ConvShape c = shape_of(few);
+  c.strips_cost = conv_strips(132, few, c).cost;
+  expect(conv_kind(132, c) == ConvKind::strips, "one filter of many images takes them");
 }
 
 }  // namespace
@@ -36,4 +81,6 @@ void f32_convolutions() {
   expect(conv_kind(132, elsewhere) == ConvKind::f32 && conv_f32(132, elsewhere).tile->filters == 256, "many filters of many outputs take them");
   elsewhere.wgmma = false;
   expect(conv_kind(132, elsewhere) == ConvKind::tiles, "only on Hopper");
+  winograd();
+  strips();
 }

@@ -1,0 +1,51 @@
+// Convolutions in f32 with stride 1 by Winograd's minimal filtering (convolution_winograd.cu): which, in how many launches, and what they take. Pure; see convolution_test.cc.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "../convolution.h"
+#include "../matmul/f32.h"
+#include "../matmul/slab.h"
+#include "shape.h"
+#include "winograd_task.h"
+
+namespace opscope::cuda {
+
+// No axes: other kernels take the case.
+struct ConvWinogradShape {
+  int axes = 0, kernel = 0;         // that are transformed, and elements of the kernel along each
+  int64_t terms = 0, points = 0;    // of a product, and products of a group
+  int64_t across = 0, down = 0, tiles = 0;  // of all images
+  int64_t part = 0;                 // tiles of a launch
+  double cost = 0;                  // microseconds
+  int step() const { return winograd_points + 1 - kernel; }
+  ProductShape product(const ConvSizes& s) const {
+    const int64_t batch = points * s.groups;
+    return {batch, static_cast<int>(up(s.filters / s.groups, 4) * 4), static_cast<int>(up(part, 4) * 4), static_cast<int>(terms), true, false, batch};
+  }
+};
+
+inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
+  constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
+  constexpr int64_t least_filters = 17, least_channels = 8;
+  ConvWinogradShape w;
+  const bool flat = s.height.kernel == 1;
+  if (c.element_bytes != 4 || !c.wgmma || s.stride != 1 || c.filters < least_filters || c.channels < least_channels || (!flat && s.height.kernel != s.width.kernel)) return {};
+  if (s.width.kernel != 2 && s.width.kernel != 3 && s.width.kernel != 5) return {};
+  w.axes = flat ? 1 : 2, w.kernel = s.width.kernel, w.points = flat ? winograd_points : winograd_points * winograd_points, w.terms = c.channels * s.depth.kernel;
+  const auto along = [&](const ConvAxis& a) { return up(up(a.output, s.dilation), w.step()) * s.dilation; };
+  w.across = along(s.width), w.down = flat ? s.height.output : along(s.height);
+  w.tiles = w.across * w.down * s.depth.output * s.batch;
+  if (w.tiles >= most || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
+  const int64_t tile_bytes = w.points * (w.terms * s.groups + s.filters) * 4, parts = std::clamp<int64_t>(up(w.tiles * tile_bytes, part_bytes), 1, w.tiles);
+  w.part = up(w.tiles, parts);
+  if (std::max(w.terms * s.groups, int64_t{s.filters}) * w.part >= most) return {};
+  // Launches, a byte of transformed tiles and sums written and read, of the input, of the output.
+  constexpr double launches = 6, bytes = 2.5e6;
+  const ProductShape product = w.product(s);
+  const double slab = slab_cost(sm_count, 227 << 10, product), multiplied = slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, product).cost / f32_steps_of_us;
+  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + multiplied) + static_cast<double>(2 * w.tiles * tile_bytes) / bytes * 132 / sm_count;
+  return w;
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,210 @@
+// Convolutions in f32 with stride 1 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
+// each axis, [point][terms][tiles] and [point][terms][filters] are multiplied point by point (matmul.plan.cc), and the sums of a tile are transformed to its outputs. The points are 0, 1, -1, 1/2, -2 and
+// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). convolution/winograd.h says when.
+//   convolution_winograd_input_<axes>                    the axes that are transformed: width, or height and width
+//   convolution_winograd_filters_<axes>_<kernel>
+//   convolution_winograd_output_<axes>_<kernel>
+// How to build and run: scripts/gpu/kernels.sh.
+#include <cstdint>
+
+#include "common/early.cuh"
+#include "convolution.h"
+#include "convolution/winograd_task.h"
+
+namespace {
+
+using opscope::cuda::ConvWinograd;
+
+constexpr int POINTS = opscope::cuda::winograd_points;
+
+__device__ __forceinline__ void transform_input(const float (&d)[POINTS], float (&v)[POINTS]) {
+  v[0] = fmaf(1.5f, d[3] - d[1], fmaf(-2.0f, d[2], d[0] + d[4]));
+  v[1] = fmaf(2.5f, d[3], fmaf(0.5f, d[2], d[4] - d[1]));
+  v[2] = fmaf(0.5f, d[3], fmaf(-2.5f, d[2], d[1] + d[4]));
+  v[3] = fmaf(2.0f, d[3] - d[1], d[4] - d[2]);
+  v[4] = fmaf(0.5f, d[1] - d[3], d[4] - d[2]);
+  v[5] = fmaf(1.5f, d[4] - d[2], fmaf(-2.0f, d[3], d[1] + d[5]));
+}
+
+template <int KERNEL>
+__device__ __forceinline__ void transform_filter(const float (&g)[KERNEL], float (&u)[POINTS]) {
+  float even = 0, odd = 0, half = 0, two = 0, power = 1;
+#pragma unroll
+  for (int i = 0; i < KERNEL; i++, power *= -2.0f) {
+    (i % 2 ? odd : even) += g[i];
+    half = fmaf(1.0f / static_cast<float>(1 << i), g[i], half), two = fmaf(power, g[i], two);
+  }
+  u[0] = g[0], u[1] = (even + odd) * (1.0f / 3), u[2] = (odd - even) * (1.0f / 3), u[3] = half * (-16.0f / 15), u[4] = two * (1.0f / 15), u[5] = g[KERNEL - 1];
+}
+
+template <int OUTPUTS>
+__device__ __forceinline__ void transform_output(const float (&m)[POINTS], float (&y)[OUTPUTS]) {
+  const float sum = m[1] + m[2], difference = m[1] - m[2];
+  float power = 1;
+#pragma unroll
+  for (int i = 0; i < OUTPUTS; i++, power *= -2.0f) {
+    float of = i % 2 ? difference : sum;
+    if (i == 0) of += m[0];
+    if (i == OUTPUTS - 1) of += m[5];
+    y[i] = fmaf(power, m[4], fmaf(1.0f / static_cast<float>(1 << i), m[3], of));
+  }
+}
+
+// Where a tile begins. With a dilation, tiles of one phase after the other's: neighbours of a tile are as far apart as the elements of the kernel.
+struct Tile {
+  int image, depth, height, width;
+};
+
+template <int AXES>
+__device__ __forceinline__ Tile tile_at(const ConvWinograd& c, const ConvSizes& s, int tile, int across, int down) {
+  const int row = divided(tile, c.by_across), slab = divided(row, c.by_down), image = divided(slab, c.by_depth);
+  const auto begin = [&](int at) {
+    const int run = divided(at, c.by_dilation);
+    return run * c.step * s.dilation + (at - run * s.dilation);
+  };
+  return {image, slab - image * s.depth.output, AXES == 2 ? begin(row - slab * down) : row - slab * down, begin(tile - row * across)};
+}
+
+template <int AXES>
+__device__ __forceinline__ void transform_tiles(const float* __restrict__ x, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= c.inputs) return;
+  const int row = divided(i, c.by_pitch), column = i - row * c.pitch;
+  if (column >= c.tiles) return;
+  const int channel = divided(row, c.by_taps), tap = row - channel * s.depth.kernel;  // of all groups
+  const Tile tile = tile_at<AXES>(c, s, c.first + column, across, down);
+  const int d = tile.depth + tap * s.dilation - s.depth.padding, h = tile.height - s.height.padding, w = tile.width - s.width.padding;
+  const bool inside = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
+  const float* const from = x + ((static_cast<long long>(tile.image) * s.channels + channel) * s.depth.input + d) * s.height.input * s.width.input;
+  constexpr int ROWS = AXES == 2 ? POINTS : 1;
+  float rows[ROWS][POINTS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    const int y = h + r * s.dilation;
+    const bool met = inside && static_cast<unsigned>(y) < static_cast<unsigned>(s.height.input);
+    float values[POINTS];
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) {
+      const int at = w + e * s.dilation;
+      values[e] = met && static_cast<unsigned>(at) < static_cast<unsigned>(s.width.input) ? __ldg(from + y * s.width.input + at) : 0.0f;
+    }
+    transform_input(values, rows[r]);
+  }
+  float* const to = out + i;
+  if constexpr (AXES == 1) {
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) to[static_cast<long long>(e) * c.inputs] = rows[0][e];
+  } else {
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) {
+      float values[POINTS], points[POINTS];
+#pragma unroll
+      for (int r = 0; r < POINTS; r++) values[r] = rows[r][e];
+      transform_input(values, points);
+#pragma unroll
+      for (int r = 0; r < POINTS; r++) to[static_cast<long long>(r * POINTS + e) * c.inputs] = points[r];
+    }
+  }
+}
+
+// A warp has eight filters of four terms, so that it reads and writes runs of memory.
+template <int AXES, int KERNEL>
+__device__ __forceinline__ void transform_filters(const float* __restrict__ weight, float* __restrict__ out, const ConvWinograd& c, int rows) {
+  const int lane = threadIdx.x % 32, group = static_cast<int>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32), across = (c.filters + 7) / 8;
+  const int filter = group % across * 8 + lane % 8, row = group / across * 4 + lane / 8;
+  if (filter >= c.filters || row >= rows) return;
+  const int of = divided(row, c.by_terms);  // group of the convolution
+  constexpr int ROWS = AXES == 2 ? KERNEL : 1;
+  const float* const from = weight + ((static_cast<long long>(of) * c.filters + filter) * c.terms + (row - of * c.terms)) * (ROWS * KERNEL);
+  float across_points[ROWS][POINTS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    float values[KERNEL];
+#pragma unroll
+    for (int e = 0; e < KERNEL; e++) values[e] = from[r * KERNEL + e];
+    transform_filter<KERNEL>(values, across_points[r]);
+  }
+  const long long point = static_cast<long long>(rows) * c.filters_pitch;
+  float* const to = out + static_cast<long long>(row) * c.filters_pitch + filter;
+  if constexpr (AXES == 1) {
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) to[e * point] = across_points[0][e];
+  } else {
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) {
+      float values[KERNEL], points[POINTS];
+#pragma unroll
+      for (int r = 0; r < KERNEL; r++) values[r] = across_points[r][e];
+      transform_filter<KERNEL>(values, points);
+#pragma unroll
+      for (int r = 0; r < POINTS; r++) to[(r * POINTS + e) * point] = points[r];
+    }
+  }
+}
+
+template <int AXES, int KERNEL>
+__device__ __forceinline__ void transform_sums(const float* __restrict__ sums, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down) {
+  constexpr int OUTPUTS = POINTS - KERNEL + 1, ROWS = AXES == 2 ? OUTPUTS : 1;
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int row = divided(i, c.by_pitch), column = i - row * c.pitch;  // filter of all groups
+  if (row >= s.filters || column >= c.tiles) return;
+  const int group = divided(row, c.by_filters);
+  const Tile tile = tile_at<AXES>(c, s, c.first + column, across, down);
+  const float* const from = sums + (static_cast<long long>(row) + static_cast<long long>(group) * (c.filters_pitch - c.filters)) * c.pitch + column;
+  wait_for_last();
+  float y[ROWS][OUTPUTS];
+  if constexpr (AXES == 1) {
+    float values[POINTS];
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) values[e] = from[static_cast<long long>(e) * c.outputs];
+    transform_output<OUTPUTS>(values, y[0]);
+  } else {
+    float columns[POINTS][OUTPUTS];
+#pragma unroll
+    for (int e = 0; e < POINTS; e++) {
+      float values[POINTS];
+#pragma unroll
+      for (int r = 0; r < POINTS; r++) values[r] = from[static_cast<long long>(r * POINTS + e) * c.outputs];
+      transform_output<OUTPUTS>(values, columns[e]);
+    }
+#pragma unroll
+    for (int r = 0; r < OUTPUTS; r++) {
+      float values[POINTS];
+#pragma unroll
+      for (int e = 0; e < POINTS; e++) values[e] = columns[e][r];
+      transform_output<OUTPUTS>(values, y[r]);
+    }
+  }
+  float* const to = out + ((static_cast<long long>(tile.image) * s.filters + row) * s.depth.output + tile.depth) * s.height.output * s.width.output;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    const int h = tile.height + r * s.dilation;
+    if (h >= s.height.output) break;
+    float* const line = to + static_cast<long long>(h) * s.width.output;
+    if (OUTPUTS == 4 && s.dilation == 1 && s.width.output % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0) {
+      *reinterpret_cast<float4*>(line + tile.width) = make_float4(y[r][0], y[r][1], y[r][2 % OUTPUTS], y[r][3 % OUTPUTS]);
+      continue;
+    }
+#pragma unroll
+    for (int e = 0; e < OUTPUTS; e++)
+      if (const int w = tile.width + e * s.dilation; w < s.width.output) line[w] = y[r][e];
+  }
+}
+
+}  // namespace
+
+#define INPUT(AXES)                                                                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(256) convolution_winograd_input_##AXES(const float* x, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) { transform_tiles<AXES>(x, out, s, c, across, down); }
+#define KERNELS(AXES, KERNEL)                                                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) convolution_winograd_filters_##AXES##_##KERNEL(const float* weight, float* out, const ConvWinograd c, int rows) { transform_filters<AXES, KERNEL>(weight, out, c, rows); } \
+  extern "C" __global__ void __launch_bounds__(256) convolution_winograd_output_##AXES##_##KERNEL(const float* sums, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) {         \
+    transform_sums<AXES, KERNEL>(sums, out, s, c, across, down);                                                                                                                                         \
+  }
+INPUT(1)
+INPUT(2)
+KERNELS(1, 2)
+KERNELS(1, 3)
+KERNELS(1, 5)
+KERNELS(2, 2)
+KERNELS(2, 3)
+KERNELS(2, 5)
