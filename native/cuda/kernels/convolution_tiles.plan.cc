@@ -54,13 +54,15 @@ void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s
   const CUdeviceptr tiles = p.workspace(w.points * rows * product.n * 4), filters = p.workspace(w.points * rows * product.m * 4), sums = p.workspace(w.points * results * product.n * 4);
   ConvWinograd task = {static_cast<int>(w.terms), static_cast<int>(shape.filters), product.m, product.n, 0, 0, w.step(), static_cast<int>(rows * product.n), static_cast<int>(results * product.n), divide_by(product.n), divide_by(w.terms),
                        divide_by(s.depth.kernel), divide_by(shape.filters), divide_by(w.across), divide_by(w.down), divide_by(s.depth.output), divide_by(s.dilation)};
-  const std::string axes = std::to_string(w.axes), kind = axes + "_" + std::to_string(w.kernel);
+  const std::string kind = std::to_string(w.axes) + "_" + std::to_string(w.kernel);
   const int across = static_cast<int>(w.across), down = static_cast<int>(w.down);
   const auto kernel = [&](const std::string& name) { return p.kernel_in("convolution_winograd", "convolution_winograd_" + name); };
-  p.launch(kernel("filters_" + kind), {ceil_div(up(shape.filters, 8) * up(rows, 4) * 32, winograd_threads)}, winograd_threads, 0, from.weight, filters, task, static_cast<int>(rows));
+  // Filters are transformed beside the first tiles.
+  int64_t filter_blocks = ceil_div(up(shape.filters, 8) * up(rows, 4) * 32, winograd_threads);
   for (int64_t first = 0; first < w.tiles; first += w.part) {
     task.first = static_cast<int>(first), task.tiles = static_cast<int>(std::min(w.part, w.tiles - first));
-    p.launch(kernel("input_" + axes), {ceil_div(rows * product.n, winograd_threads)}, winograd_threads, 0, from.x, tiles, s, task, across, down);
+    p.launch(kernel("input_" + kind), {filter_blocks + ceil_div(rows * product.n, winograd_threads)}, winograd_threads, 0, from.x, from.weight, tiles, filters, s, task, across, down, static_cast<int>(rows), static_cast<int>(filter_blocks));
+    filter_blocks = 0;
     launch_product(p, product, filters, tiles, sums);
     p.launch(kernel("output_" + kind), {ceil_div(int64_t{s.filters} * product.n, winograd_threads)}, winograd_threads, 0, sums, p.output(), s, task, across, down).early(p.device);
   }

@@ -1,8 +1,7 @@
 // Convolutions in f32 with stride 1 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
 // each axis, [point][terms][tiles] and [point][terms][filters] are multiplied point by point (matmul.plan.cc), and the sums of a tile are transformed to its outputs. The points are 0, 1, -1, 1/2, -2 and
 // infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). convolution/winograd.h says when.
-//   convolution_winograd_input_<axes>                    the axes that are transformed: width, or height and width
-//   convolution_winograd_filters_<axes>_<kernel>
+//   convolution_winograd_input_<axes>_<kernel>    axes that are transformed: width, or height and width. The first blocks transform filters, the others tiles
 //   convolution_winograd_output_<axes>_<kernel>
 // How to build and run: scripts/gpu/kernels.sh.
 #include <cstdint>
@@ -66,8 +65,8 @@ __device__ __forceinline__ Tile tile_at(const ConvWinograd& c, const ConvSizes& 
 }
 
 template <int AXES>
-__device__ __forceinline__ void transform_tiles(const float* __restrict__ x, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+__device__ __forceinline__ void transform_tiles(const float* __restrict__ x, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down, int block) {
+  const int i = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
   if (i >= c.inputs) return;
   const int row = divided(i, c.by_pitch), column = i - row * c.pitch;
   if (column >= c.tiles) return;
@@ -193,15 +192,16 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
 
 }  // namespace
 
-#define INPUT(AXES)                                                                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(256) convolution_winograd_input_##AXES(const float* x, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) { transform_tiles<AXES>(x, out, s, c, across, down); }
 #define KERNELS(AXES, KERNEL)                                                                                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) convolution_winograd_filters_##AXES##_##KERNEL(const float* weight, float* out, const ConvWinograd c, int rows) { transform_filters<AXES, KERNEL>(weight, out, c, rows); } \
+  extern "C" __global__ void __launch_bounds__(256)                                                                                                                                                      \
+      convolution_winograd_input_##AXES##_##KERNEL(const float* x, const float* weight, float* tiles, float* filters, const ConvSizes s, const ConvWinograd c, int across, int down, int rows, int filter_blocks) { \
+    const int block = static_cast<int>(blockIdx.x) - filter_blocks;                                                                                                                                      \
+    if (block < 0) transform_filters<AXES, KERNEL>(weight, filters, c, rows);                                                                                                                            \
+    else transform_tiles<AXES>(x, tiles, s, c, across, down, block);                                                                                                                                     \
+  }                                                                                                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) convolution_winograd_output_##AXES##_##KERNEL(const float* sums, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) {         \
     transform_sums<AXES, KERNEL>(sums, out, s, c, across, down);                                                                                                                                         \
   }
-INPUT(1)
-INPUT(2)
 KERNELS(1, 2)
 KERNELS(1, 3)
 KERNELS(1, 5)
