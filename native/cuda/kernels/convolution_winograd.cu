@@ -1,6 +1,6 @@
-// Convolutions in f32 with stride 1 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
+// Convolutions in f32 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
 // each axis, [point][terms][tiles] and [point][terms][filters] are multiplied point by point (matmul.plan.cc), and the sums of a tile are transformed to its outputs. The points are 0, 1, -1, 1/2, -2 and
-// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). convolution/winograd.h says when.
+// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). With a stride, each phase of it is a channel of its own, and its kernel the elements that meet it. convolution/winograd.h says when.
 //   convolution_winograd_input_<axes>_<kernel>    axes that are transformed: width, or height and width. The first blocks transform filters, the others tiles
 //   convolution_winograd_output_<axes>_<kernel>
 // How to build and run: scripts/gpu/kernels.sh.
@@ -70,21 +70,22 @@ __device__ __forceinline__ void transform_tiles(const float* __restrict__ x, flo
   if (i >= c.inputs) return;
   const int row = divided(i, c.by_pitch), column = i - row * c.pitch;
   if (column >= c.tiles) return;
-  const int channel = divided(row, c.by_taps), tap = row - channel * s.depth.kernel;  // of all groups
+  const int layer = divided(row, c.by_phases), phase = row - layer * c.phases, channel = divided(layer, c.by_taps), tap = layer - channel * s.depth.kernel;  // of all groups
+  const int phase_h = AXES == 2 ? phase / s.stride : 0, phase_w = phase - phase_h * s.stride, step = s.stride * s.dilation;
   const Tile tile = tile_at<AXES>(c, s, c.first + column, across, down);
-  const int d = tile.depth + tap * s.dilation - s.depth.padding, h = tile.height - s.height.padding, w = tile.width - s.width.padding;
+  const int d = tile.depth * s.stride + tap * s.dilation - s.depth.padding, h = tile.height * s.stride + phase_h - s.height.padding, w = tile.width * s.stride + phase_w - s.width.padding;
   const bool inside = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
   const float* const from = x + ((static_cast<long long>(tile.image) * s.channels + channel) * s.depth.input + d) * s.height.input * s.width.input;
   constexpr int ROWS = AXES == 2 ? POINTS : 1;
   float rows[ROWS][POINTS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    const int y = h + r * s.dilation;
+    const int y = h + r * step;
     const bool met = inside && static_cast<unsigned>(y) < static_cast<unsigned>(s.height.input);
     float values[POINTS];
 #pragma unroll
     for (int e = 0; e < POINTS; e++) {
-      const int at = w + e * s.dilation;
+      const int at = w + e * step;
       values[e] = met && static_cast<unsigned>(at) < static_cast<unsigned>(s.width.input) ? __ldg(from + y * s.width.input + at) : 0.0f;
     }
     transform_input(values, rows[r]);
@@ -108,19 +109,23 @@ __device__ __forceinline__ void transform_tiles(const float* __restrict__ x, flo
 
 // A warp has eight filters of four terms, so that it reads and writes runs of memory.
 template <int AXES, int KERNEL>
-__device__ __forceinline__ void transform_filters(const float* __restrict__ weight, float* __restrict__ out, const ConvWinograd& c, int rows) {
+__device__ __forceinline__ void transform_filters(const float* __restrict__ weight, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int rows) {
   const int lane = threadIdx.x % 32, group = static_cast<int>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32), across = (c.filters + 7) / 8;
   const int filter = group % across * 8 + lane % 8, row = group / across * 4 + lane / 8;
   if (filter >= c.filters || row >= rows) return;
   const int of = divided(row, c.by_terms);  // group of the convolution
   constexpr int ROWS = AXES == 2 ? KERNEL : 1;
-  const float* const from = weight + ((static_cast<long long>(of) * c.filters + filter) * c.terms + (row - of * c.terms)) * (ROWS * KERNEL);
+  const int term = row - of * c.terms, layer = divided(term, c.by_phases), phase = term - layer * c.phases, phase_h = AXES == 2 ? phase / s.stride : 0, phase_w = phase - phase_h * s.stride;
+  const float* const from = weight + ((static_cast<long long>(of) * c.filters + filter) * divided(c.terms, c.by_phases) + layer) * (s.height.kernel * s.width.kernel);
   float across_points[ROWS][POINTS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     float values[KERNEL];
 #pragma unroll
-    for (int e = 0; e < KERNEL; e++) values[e] = from[r * KERNEL + e];
+    for (int e = 0; e < KERNEL; e++) {
+      const int y = r * s.stride + phase_h, x = e * s.stride + phase_w;
+      values[e] = y < s.height.kernel && x < s.width.kernel ? from[y * s.width.kernel + x] : 0.0f;
+    }
     transform_filter<KERNEL>(values, across_points[r]);
   }
   const long long point = static_cast<long long>(rows) * c.filters_pitch;
@@ -196,7 +201,7 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
   extern "C" __global__ void __launch_bounds__(256)                                                                                                                                                      \
       convolution_winograd_input_##AXES##_##KERNEL(const float* x, const float* weight, float* tiles, float* filters, const ConvSizes s, const ConvWinograd c, int across, int down, int rows, int filter_blocks) { \
     const int block = static_cast<int>(blockIdx.x) - filter_blocks;                                                                                                                                      \
-    if (block < 0) transform_filters<AXES, KERNEL>(weight, filters, c, rows);                                                                                                                            \
+    if (block < 0) transform_filters<AXES, KERNEL>(weight, filters, s, c, rows);                                                                                                                            \
     else transform_tiles<AXES>(x, tiles, s, c, across, down, block);                                                                                                                                     \
   }                                                                                                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) convolution_winograd_output_##AXES##_##KERNEL(const float* sums, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) {         \
@@ -204,7 +209,9 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
   }
 KERNELS(1, 2)
 KERNELS(1, 3)
+KERNELS(1, 4)
 KERNELS(1, 5)
 KERNELS(2, 2)
 KERNELS(2, 3)
+KERNELS(2, 4)
 KERNELS(2, 5)

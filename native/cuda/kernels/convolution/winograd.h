@@ -1,4 +1,4 @@
-// Convolutions in f32 with stride 1 by Winograd's minimal filtering (convolution_winograd.cu): which, in how many launches, and what they take. Pure; see convolution_test.cc.
+// Convolutions in f32 by Winograd's minimal filtering (convolution_winograd.cu): which, in how many launches, and what they take. Pure; see convolution_test.cc.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace opscope::cuda {
 
 // No axes: other kernels take the case.
 struct ConvWinogradShape {
-  int axes = 0, kernel = 0;         // that are transformed, and elements of the kernel along each
-  int64_t terms = 0, points = 0;    // of a product, and products of a group
+  int axes = 0, kernel = 0;         // that are transformed, and elements of the kernel of a phase of the stride along each
+  int64_t phases = 0, terms = 0, points = 0;  // of the stride; of a product, and products of a group
   int64_t across = 0, down = 0, tiles = 0;  // of all images
   int64_t part = 0;                 // tiles of a launch
   double cost = 0;                  // microseconds
@@ -27,12 +27,14 @@ struct ConvWinogradShape {
 
 inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
   constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
-  constexpr int64_t least_filters = 17, least_channels = 8;
+  constexpr int64_t least_filters = 17, least_terms = 8;
   ConvWinogradShape w;
   const bool flat = s.height.kernel == 1;
-  if (c.element_bytes != 4 || !c.wgmma || s.stride != 1 || c.filters < least_filters || c.channels < least_channels || (!flat && s.height.kernel != s.width.kernel)) return {};
-  if (s.width.kernel != 2 && s.width.kernel != 3 && s.width.kernel != 5) return {};
-  w.axes = flat ? 1 : 2, w.kernel = s.width.kernel, w.points = flat ? winograd_points : winograd_points * winograd_points, w.terms = c.channels * s.depth.kernel;
+  if (c.element_bytes != 4 || !c.wgmma || (s.stride > 1 && s.dilation > 1) || c.filters < least_filters || (!flat && s.height.kernel != s.width.kernel)) return {};
+  w.axes = flat ? 1 : 2, w.kernel = static_cast<int>(up(s.width.kernel, s.stride)), w.points = flat ? winograd_points : winograd_points * winograd_points;
+  if (w.kernel < 2 || w.kernel > 5) return {};
+  w.phases = flat ? s.stride : s.stride * s.stride, w.terms = c.channels * s.depth.kernel * w.phases;
+  if (w.terms < least_terms) return {};
   const auto along = [&](const ConvAxis& a) { return up(up(a.output, s.dilation), w.step()) * s.dilation; };
   w.across = along(s.width), w.down = flat ? s.height.output : along(s.height);
   w.tiles = w.across * w.down * s.depth.output * s.batch;
