@@ -52,7 +52,7 @@ void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s
   const ProductShape product = w.product(s);
   const int64_t rows = w.terms * s.groups, results = int64_t{product.m} * s.groups;
   const CUdeviceptr tiles = p.workspace(w.points * rows * product.n * 4), filters = p.workspace(w.points * rows * product.m * 4), sums = p.workspace(w.points * results * product.n * 4);
-  ConvWinograd task = {static_cast<int>(w.terms), static_cast<int>(shape.filters), product.m, static_cast<int>(w.phases), product.n, 0, 0, w.step(), static_cast<int>(rows * product.n), static_cast<int>(results * product.n), divide_by(product.n), divide_by(w.terms), divide_by(w.phases),
+  ConvWinograd task = {static_cast<int>(w.terms), static_cast<int>(shape.filters), product.m, static_cast<int>(w.parts), static_cast<int>(w.parts_across), product.n, 0, 0, w.step(), static_cast<int>(rows * product.n), static_cast<int>(results * product.n), divide_by(product.n), divide_by(w.terms), divide_by(w.parts),
                        divide_by(s.depth.kernel), divide_by(shape.filters), divide_by(w.across), divide_by(w.down), divide_by(s.depth.output), divide_by(s.dilation)};
   const std::string kind = std::to_string(w.axes) + "_" + std::to_string(w.kernel);
   const int across = static_cast<int>(w.across), down = static_cast<int>(w.down);

@@ -1,6 +1,6 @@
 // Convolutions in f32 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
 // each axis, [point][terms][tiles] and [point][terms][filters] are multiplied point by point (matmul.plan.cc), and the sums of a tile are transformed to its outputs. The points are 0, 1, -1, 1/2, -2 and
-// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). With a stride, each phase of it is a channel of its own, and its kernel the elements that meet it. convolution/winograd.h says when.
+// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). Kernels of more than four elements along an axis, and those of a stride, are sums of such convolutions (first_of_part). convolution/winograd.h says when.
 //   convolution_winograd_input_<axes>_<kernel>    axes that are transformed: width, or height and width. The first blocks transform filters, the others tiles
 //   convolution_winograd_output_<axes>_<kernel>
 // How to build and run: scripts/gpu/kernels.sh.
@@ -64,16 +64,24 @@ __device__ __forceinline__ Tile tile_at(const ConvWinograd& c, const ConvSizes& 
   return {image, slab - image * s.depth.output, AXES == 2 ? begin(row - slab * down) : row - slab * down, begin(tile - row * across)};
 }
 
-template <int AXES>
+// The first element of the kernel of a part along an axis: runs of KERNEL elements of each phase of the stride.
+template <int KERNEL>
+__device__ __forceinline__ int first_of_part(int part, int stride) {
+  const int run = part / stride;
+  return run * (KERNEL * stride) + part - run * stride;
+}
+
+template <int AXES, int KERNEL>
 __device__ __forceinline__ void transform_tiles(const float* __restrict__ x, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down, int block) {
   const int i = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
   if (i >= c.inputs) return;
   const int row = divided(i, c.by_pitch), column = i - row * c.pitch;
   if (column >= c.tiles) return;
-  const int layer = divided(row, c.by_phases), phase = row - layer * c.phases, channel = divided(layer, c.by_taps), tap = layer - channel * s.depth.kernel;  // of all groups
-  const int phase_h = AXES == 2 ? phase / s.stride : 0, phase_w = phase - phase_h * s.stride, step = s.stride * s.dilation;
+  const int layer = divided(row, c.by_parts), part = row - layer * c.parts, channel = divided(layer, c.by_taps), tap = layer - channel * s.depth.kernel;  // of all groups
+  const int part_h = AXES == 2 ? part / c.parts_across : 0, part_w = part - part_h * c.parts_across, step = s.stride * s.dilation;
   const Tile tile = tile_at<AXES>(c, s, c.first + column, across, down);
-  const int d = tile.depth * s.stride + tap * s.dilation - s.depth.padding, h = tile.height * s.stride + phase_h - s.height.padding, w = tile.width * s.stride + phase_w - s.width.padding;
+  const int d = tile.depth * s.stride + tap * s.dilation - s.depth.padding, h = tile.height * s.stride + first_of_part<KERNEL>(part_h, s.stride) * s.dilation - s.height.padding,
+            w = tile.width * s.stride + first_of_part<KERNEL>(part_w, s.stride) * s.dilation - s.width.padding;
   const bool inside = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
   const float* const from = x + ((static_cast<long long>(tile.image) * s.channels + channel) * s.depth.input + d) * s.height.input * s.width.input;
   constexpr int ROWS = AXES == 2 ? POINTS : 1;
@@ -115,15 +123,16 @@ __device__ __forceinline__ void transform_filters(const float* __restrict__ weig
   if (filter >= c.filters || row >= rows) return;
   const int of = divided(row, c.by_terms);  // group of the convolution
   constexpr int ROWS = AXES == 2 ? KERNEL : 1;
-  const int term = row - of * c.terms, layer = divided(term, c.by_phases), phase = term - layer * c.phases, phase_h = AXES == 2 ? phase / s.stride : 0, phase_w = phase - phase_h * s.stride;
-  const float* const from = weight + ((static_cast<long long>(of) * c.filters + filter) * divided(c.terms, c.by_phases) + layer) * (s.height.kernel * s.width.kernel);
+  const int term = row - of * c.terms, layer = divided(term, c.by_parts), part = term - layer * c.parts, part_h = AXES == 2 ? part / c.parts_across : 0, part_w = part - part_h * c.parts_across;
+  const int first_h = first_of_part<KERNEL>(part_h, s.stride), first_w = first_of_part<KERNEL>(part_w, s.stride);
+  const float* const from = weight + ((static_cast<long long>(of) * c.filters + filter) * divided(c.terms, c.by_parts) + layer) * (s.height.kernel * s.width.kernel);
   float across_points[ROWS][POINTS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     float values[KERNEL];
 #pragma unroll
     for (int e = 0; e < KERNEL; e++) {
-      const int y = r * s.stride + phase_h, x = e * s.stride + phase_w;
+      const int y = r * s.stride + first_h, x = e * s.stride + first_w;
       values[e] = y < s.height.kernel && x < s.width.kernel ? from[y * s.width.kernel + x] : 0.0f;
     }
     transform_filter<KERNEL>(values, across_points[r]);
@@ -202,7 +211,7 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
       convolution_winograd_input_##AXES##_##KERNEL(const float* x, const float* weight, float* tiles, float* filters, const ConvSizes s, const ConvWinograd c, int across, int down, int rows, int filter_blocks) { \
     const int block = static_cast<int>(blockIdx.x) - filter_blocks;                                                                                                                                      \
     if (block < 0) transform_filters<AXES, KERNEL>(weight, filters, s, c, rows);                                                                                                                            \
-    else transform_tiles<AXES>(x, tiles, s, c, across, down, block);                                                                                                                                     \
+    else transform_tiles<AXES, KERNEL>(x, tiles, s, c, across, down, block);                                                                                                                                     \
   }                                                                                                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) convolution_winograd_output_##AXES##_##KERNEL(const float* sums, float* out, const ConvSizes s, const ConvWinograd c, int across, int down) {         \
     transform_sums<AXES, KERNEL>(sums, out, s, c, across, down);                                                                                                                                         \
@@ -210,8 +219,6 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
 KERNELS(1, 2)
 KERNELS(1, 3)
 KERNELS(1, 4)
-KERNELS(1, 5)
 KERNELS(2, 2)
 KERNELS(2, 3)
 KERNELS(2, 4)
-KERNELS(2, 5)

@@ -13,8 +13,8 @@ namespace opscope::cuda {
 
 // No axes: other kernels take the case.
 struct ConvWinogradShape {
-  int axes = 0, kernel = 0;         // that are transformed, and elements of the kernel of a phase of the stride along each
-  int64_t phases = 0, terms = 0, points = 0;  // of the stride; of a product, and products of a group
+  int axes = 0, kernel = 0;         // that are transformed, and elements of a part of the kernel along each
+  int64_t parts_across = 0, parts = 0, terms = 0, points = 0;  // parts of the kernel along an axis, and of all; of a product, and products of a group
   int64_t across = 0, down = 0, tiles = 0;  // of all images
   int64_t part = 0;                 // tiles of a launch
   double cost = 0;                  // microseconds
@@ -27,13 +27,14 @@ struct ConvWinogradShape {
 
 inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
   constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
-  constexpr int64_t least_filters = 17, least_terms = 8;
+  constexpr int64_t least_filters = 17, least_terms = 8, most_kernel = 4;
   ConvWinogradShape w;
   const bool flat = s.height.kernel == 1;
   if (c.element_bytes != 4 || !c.wgmma || (s.stride > 1 && s.dilation > 1) || c.filters < least_filters || (!flat && s.height.kernel != s.width.kernel)) return {};
-  w.axes = flat ? 1 : 2, w.kernel = static_cast<int>(up(s.width.kernel, s.stride)), w.points = flat ? winograd_points : winograd_points * winograd_points;
-  if (w.kernel < 2 || w.kernel > 5) return {};
-  w.phases = flat ? s.stride : s.stride * s.stride, w.terms = c.channels * s.depth.kernel * w.phases;
+  w.axes = flat ? 1 : 2, w.points = flat ? winograd_points : winograd_points * winograd_points;
+  const int64_t of_phase = up(s.width.kernel, s.stride), runs = up(of_phase, most_kernel);
+  w.kernel = static_cast<int>(up(of_phase, runs)), w.parts_across = runs * s.stride, w.parts = flat ? w.parts_across : w.parts_across * w.parts_across, w.terms = c.channels * s.depth.kernel * w.parts;
+  if (w.kernel < 2) return {};
   if (w.terms < least_terms) return {};
   const auto along = [&](const ConvAxis& a) { return up(up(a.output, s.dilation), w.step()) * s.dilation; };
   w.across = along(s.width), w.down = flat ? s.height.output : along(s.height);

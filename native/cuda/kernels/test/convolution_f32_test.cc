@@ -30,12 +30,12 @@ void winograd() {
     covers = covers && meets(w.across, s.width) && (w.axes == 1 ? w.down == s.height.output : meets(w.down, s.height)) && w.tiles == w.across * w.down * s.depth.output * s.batch && w.part >= 1 && w.part <= w.tiles;
     const ProductShape p = w.product(s);
     fits = fits && p.batch <= 65'535 && p.m % 4 == 0 && p.n % 4 == 0 && p.n >= w.part && p.k == w.terms && std::max(w.terms * s.groups, int64_t{p.m} * s.groups) * p.n < int64_t{1} << 31 && w.cost > 0;
-    can = can && (s.stride == 1 || s.dilation == 1) && w.kernel >= 2 && w.kernel <= 5 && w.kernel * s.stride >= s.width.kernel && w.phases * c_of(s) == w.terms && (s.height.kernel == 1 || s.height.kernel == s.width.kernel);
+    can = can && (s.stride == 1 || s.dilation == 1) && w.kernel >= 2 && w.kernel <= 4 && w.kernel * w.parts_across >= s.width.kernel && w.parts * c_of(s) == w.terms && (s.height.kernel == 1 || s.height.kernel == s.width.kernel);
   });
   expect(covers && fits && can && flat > 100 && planes > 100 && parted > 100, "tiles of Winograd convolutions cover all outputs in parts that products can count");
-  const ConvSizes square = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)}, wide = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 7, 3, 1, 1), axis(28, 7, 3, 1, 1)};
+  const ConvSizes square = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)}, wide = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 7, 3, 1, 1), axis(28, 5, 2, 1, 1)};
   ConvShape c = shape_of(square);
-  expect(conv_winograd(132, wide, shape_of(wide)).axes == 0 && conv_winograd(132, square, c).axes == 2, "a phase of the stride has at most five elements of the kernel along an axis");
+  expect(conv_winograd(132, wide, shape_of(wide)).axes == 0 && conv_winograd(132, square, c).axes == 2, "kernels are square, or of one axis");
   c.winograd_cost = conv_winograd(132, square, c).cost;
   expect(conv_kind(132, c) == ConvKind::winograd, "3x3 of many channels and filters take Winograd's products");
   c.wgmma = false;
