@@ -13,7 +13,7 @@ namespace opscope::cuda {
 
 // No filters: other kernels take the case.
 struct ConvStripsShape {
-  int filters = 0;     // of a thread
+  int filters = 0, threads = 0, sharing = 0;  // of a thread; of a block; warps that share channels
   int64_t down = 0, strips = 0, blocks = 0, chunks = 0;  // as ConvStrips has them
   unsigned shared = 0; // bytes
   double cost = 0;     // microseconds
@@ -27,15 +27,20 @@ inline ConvStripsShape conv_strips(int sm_count, const ConvSizes& s, const ConvS
   r.filters = c.filters > 4 ? 8 : c.filters > 2 ? 4 : static_cast<int>(c.filters);
   r.down = up(up(s.height.output, s.dilation), conv_strip_outputs) * s.dilation;
   r.strips = r.down * s.width.output * s.depth.output * s.batch;
-  r.blocks = up(c.filters, r.filters), r.chunks = up(r.strips, conv_strip_threads);
-  const int64_t bytes = c.terms * r.filters * 4, blocks = r.blocks * r.chunks * c.groups;
-  if (bytes > most_shared || r.strips >= most - conv_strip_threads || blocks >= most || c.largest >= most) return {};
-  r.shared = static_cast<unsigned>(bytes);
-  // Microseconds of a launch, of a thread, of a multiply-add and an element read by each, and of a channel where nothing hides it.
-  constexpr double launch = 5, thread = 1.5e-5, product = 4.5e-8, element = 1.6e-7, waiting = 1.1;
-  const double layers = static_cast<double>(c.channels * s.depth.kernel), read = side * (side + conv_strip_outputs - 1), products = side * side * conv_strip_outputs * r.filters;
-  const double threads = static_cast<double>(blocks * conv_strip_threads) * 132 / sm_count;
-  r.cost = launch + std::hypot(threads * (thread + layers * (read * element + products * product)), layers * waiting);
+  r.blocks = up(c.filters, r.filters);
+  if (c.terms * r.filters * 4 > most_shared || r.strips * r.blocks * c.groups >= most / 32 || c.largest >= most) return {};
+  // Microseconds of a launch, of a thread, of a multiply-add and an element read by each, of a layer where nothing hides it, and of adding a share up.
+  constexpr double launch = 5, thread = 1.5e-5, product = 4.5e-8, element = 1.6e-7, waiting = 1.1, join = 0.15;
+  const int64_t layers = c.channels * s.depth.kernel;
+  const double read = side * (side + conv_strip_outputs - 1), products = side * side * conv_strip_outputs * r.filters;
+  for (int sharing = 1; sharing <= conv_strip_most_threads / 32 && (sharing == 1 || layers >= 2 * sharing); sharing *= 2) {
+    const int threads = std::max(conv_strip_threads, sharing * 32);
+    const int64_t sums = int64_t{sharing - 1} * (threads / sharing) * r.filters * conv_strip_outputs * 4, chunks = up(r.strips, threads / sharing);
+    if (sums > most_shared) break;
+    const double all = static_cast<double>(r.blocks * chunks * c.groups * threads) * 132 / sm_count, of_thread = static_cast<double>(up(layers, sharing));
+    const double cost = launch + std::hypot(all * (thread + of_thread * (read * element + products * product)), of_thread * waiting) + (sharing - 1) * join;
+    if (r.cost == 0 || cost < r.cost) r.cost = cost, r.sharing = sharing, r.threads = threads, r.chunks = chunks, r.shared = static_cast<unsigned>(std::max(c.terms * r.filters * 4, sums));
+  }
   return r;
 }
 

@@ -51,7 +51,7 @@ void strips() {
     const ConvStripsShape r = conv_strips(132, s, c);
     if (r.filters == 0) return;
     taken++;
-    covers = covers && r.down % s.dilation == 0 && r.down * conv_strip_outputs >= s.height.output && r.strips == r.down * s.width.output * s.depth.output * s.batch && r.chunks * conv_strip_threads >= r.strips && r.blocks * r.filters >= c.filters &&
+    covers = covers && r.down % s.dilation == 0 && r.down * conv_strip_outputs >= s.height.output && r.strips == r.down * s.width.output * s.depth.output * s.batch && r.chunks * (r.threads / r.sharing) >= r.strips && r.threads <= conv_strip_most_threads && r.threads % (32 * r.sharing) == 0 && r.blocks * r.filters >= c.filters &&
              r.shared <= 48 << 10 && r.cost > 0;
   });
   expect(covers && taken > 100, "strips of few filters cover all outputs");
