@@ -207,7 +207,7 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
-  shape.winograd_cost = conv_winograd(p.device.sm_count, s, shape).cost;
+  shape.winograd_cost = conv_winograd(p.device.sm_count, conv_columns_as_rows(s), shape).cost;
   shape.strips_cost = conv_strips(p.device.sm_count, s, shape).cost;
   shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost, shape.patches_cost = conv_patches(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);

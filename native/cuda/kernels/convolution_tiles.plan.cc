@@ -47,7 +47,8 @@ void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, c
   launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
 }
 
-void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& sizes, const ConvShape& shape) {
+  const ConvSizes s = conv_columns_as_rows(sizes);
   const ConvWinogradShape w = conv_winograd(p.device.sm_count, s, shape);
   const ProductShape product = w.product(s);
   const int64_t rows = w.terms * s.groups, results = int64_t{product.m} * s.groups;

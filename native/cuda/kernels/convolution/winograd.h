@@ -25,6 +25,14 @@ struct ConvWinogradShape {
   }
 };
 
+// Rows of one element are columns that lie as rows do.
+inline ConvSizes conv_columns_as_rows(ConvSizes s) {
+  const auto single = [](const ConvAxis& a) { return a.input == 1 && a.kernel == 1 && a.padding == 0 && a.output == 1; };
+  for (int i = 0; i < 2 && single(s.width); i++) s.width = s.height, s.height = s.depth, s.depth = {1, 1, 0, 1};
+  return s;
+}
+
+// `s`: without rows of one element.
 inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
   constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
   constexpr int64_t least_filters = 17, least_terms = 8, most_kernel = 4;

@@ -38,6 +38,8 @@ void winograd() {
   expect(conv_winograd(132, wide, shape_of(wide)).axes == 0 && conv_winograd(132, square, c).axes == 2, "kernels are square, or of one axis");
   c.winograd_cost = conv_winograd(132, square, c).cost;
   expect(conv_kind(132, c) == ConvKind::winograd, "3x3 of many channels and filters take Winograd's products");
+  const ConvSizes column = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(280, 3, 1, 1, 1), {1, 1, 0, 1}};
+  expect(conv_winograd(132, column, shape_of(column)).axes == 0 && conv_winograd(132, conv_columns_as_rows(column), shape_of(column)).axes == 1 && conv_columns_as_rows(square).width.input == 28, "columns are rows");
   c.wgmma = false;
   expect(conv_winograd(132, square, c).axes == 0, "on Hopper alone");
 }
