@@ -59,7 +59,7 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);
   const double multiplied = attention_of_wgmma(sm_count, s, tile.keys);
   // Longer ones where many blocks leave much less empty.
-  constexpr double much_less = 0.82;
+  constexpr double much_less = 0.83;
   if (tile.dim <= 128 && seen > 320) return seen <= 448 && blocks >= sm_count * 16ll && multiplied > 0 && multiplied <= much_less;
   return seen <= 320 && (multiplied < 1 || (tile.dim <= 128 && seen <= 64));
 }
