@@ -155,13 +155,40 @@ __device__ __forceinline__ void transform_filters(const float* __restrict__ weig
   }
 }
 
+// The outputs of a warp's tiles, a row of each at a time, so that neighbouring lanes store neighbours. `to`, `down` and `across`: where the tile of a lane begins, and the outputs from there to the last.
+template <int ROWS, int OUTPUTS>
+__device__ __forceinline__ void store_lines(float* to, const float (&y)[ROWS][OUTPUTS], int down, int across, int width) {
+  constexpr int PITCH = OUTPUTS | 1, WARPS = opscope::cuda::winograd_threads / 32;
+  __shared__ float lines[WARPS][32 * PITCH];
+  const int lane = threadIdx.x % 32;
+  float* const own = lines[threadIdx.x / 32];
+  float* begin[OUTPUTS];
+  int rows[OUTPUTS];  // of the tile that has the element, 0 where it has none there
+#pragma unroll
+  for (int e = 0; e < OUTPUTS; e++) {
+    const int tile = (e * 32 + lane) / OUTPUTS, column = (e * 32 + lane) % OUTPUTS;
+    begin[e] = reinterpret_cast<float*>(__shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(to), tile)) + column;
+    const int below = __shfl_sync(0xffffffffu, down, tile), beside = __shfl_sync(0xffffffffu, across, tile);
+    rows[e] = column < beside ? below : 0;
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+    for (int e = 0; e < OUTPUTS; e++) own[lane * PITCH + e] = y[r][e];
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < OUTPUTS; e++)
+      if (r < rows[e]) begin[e][static_cast<long long>(r) * width] = own[(e * 32 + lane) / OUTPUTS * PITCH + (e * 32 + lane) % OUTPUTS];
+    __syncwarp();
+  }
+}
+
 template <int AXES, int KERNEL>
 __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, float* __restrict__ out, const ConvSizes& s, const ConvWinograd& c, int across, int down) {
   constexpr int OUTPUTS = POINTS - KERNEL + 1, ROWS = AXES == 2 ? OUTPUTS : 1;
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int row = divided(i, c.by_pitch), column = i - row * c.pitch;  // filter of all groups
-  if (row >= s.filters || column >= c.tiles) return;
-  const int group = divided(row, c.by_filters);
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), at_row = divided(i, c.by_pitch), at_column = i - at_row * c.pitch;
+  const bool exists = at_row < s.filters && at_column < c.tiles;
+  const int row = exists ? at_row : 0, column = exists ? at_column : 0, group = divided(row, c.by_filters);  // filter of all groups
   const Tile tile = tile_at<AXES>(c, s, c.first + column, across, down);
   const float* const from = sums + (static_cast<long long>(row) + static_cast<long long>(group) * (c.filters_pitch - c.filters)) * c.pitch + column;
   wait_for_last();
@@ -189,12 +216,15 @@ __device__ __forceinline__ void transform_sums(const float* __restrict__ sums, f
     }
   }
   float* const to = out + ((static_cast<long long>(tile.image) * s.filters + row) * s.depth.output + tile.depth) * s.height.output * s.width.output;
+  const bool wide = OUTPUTS == 4 && s.width.output % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
+  if (s.dilation == 1 && !wide) return store_lines<ROWS, OUTPUTS>(to + static_cast<long long>(tile.height) * s.width.output + tile.width, y, exists ? s.height.output - tile.height : 0, s.width.output - tile.width, s.width.output);
+  if (!exists) return;
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     const int h = tile.height + r * s.dilation;
     if (h >= s.height.output) break;
     float* const line = to + static_cast<long long>(h) * s.width.output;
-    if (OUTPUTS == 4 && s.dilation == 1 && s.width.output % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0) {
+    if (OUTPUTS == 4 && s.dilation == 1) {
       *reinterpret_cast<float4*>(line + tile.width) = make_float4(y[r][0], y[r][1], y[r][2 % OUTPUTS], y[r][3 % OUTPUTS]);
       continue;
     }
