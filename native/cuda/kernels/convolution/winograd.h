@@ -35,7 +35,7 @@ inline ConvSizes conv_columns_as_rows(ConvSizes s) {
 // `s`: without rows of one element.
 inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
   constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
-  constexpr int64_t least_filters = 17, least_terms = 8, most_kernel = 4;
+  constexpr int64_t most_filters = int64_t{1} << 28, least_filters = 17, least_terms = 8, most_kernel = 4;
   ConvWinogradShape w;
   const bool flat = s.height.kernel == 1;
   if (c.element_bytes != 4 || !c.wgmma || (s.stride > 1 && s.dilation > 1) || c.filters < least_filters || (!flat && s.height.kernel != s.width.kernel)) return {};
@@ -47,7 +47,8 @@ inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const C
   const auto along = [&](const ConvAxis& a) { return up(up(a.output, s.dilation), w.step()) * s.dilation; };
   w.across = along(s.width), w.down = flat ? s.height.output : along(s.height);
   w.tiles = w.across * w.down * s.depth.output * s.batch;
-  if (w.tiles >= most || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
+  const int64_t filters = w.points * w.terms * s.filters;  // elements, transformed
+  if (w.tiles >= most || filters >= most_filters || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
   const int64_t tile_bytes = w.points * (w.terms * s.groups + s.filters) * 4, parts = std::clamp<int64_t>(up(w.tiles * tile_bytes, part_bytes), 1, w.tiles);
   w.part = up(w.tiles, parts);
   if (std::max(w.terms * s.groups, int64_t{s.filters}) * w.part >= most) return {};
@@ -55,7 +56,7 @@ inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const C
   constexpr double launches = 6, bytes = 2.5e6;
   const ProductShape product = w.product(s);
   const double slab = slab_cost(sm_count, 227 << 10, product), multiplied = slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, product).cost / f32_steps_of_us;
-  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + multiplied) + static_cast<double>(2 * w.tiles * tile_bytes) / bytes * 132 / sm_count;
+  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + multiplied) + static_cast<double>(2 * w.tiles * tile_bytes + filters * 4) / bytes * 132 / sm_count;
   return w;
 }
 
