@@ -42,17 +42,17 @@ inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const C
   w.axes = flat ? 1 : 2, w.points = flat ? winograd_points : winograd_points * winograd_points;
   const int64_t of_phase = up(s.width.kernel, s.stride), runs = up(of_phase, most_kernel);
   w.kernel = static_cast<int>(up(of_phase, runs)), w.parts_across = runs * s.stride, w.parts = flat ? w.parts_across : w.parts_across * w.parts_across, w.terms = c.channels * s.depth.kernel * w.parts;
-  if (w.kernel < 2) return {};
-  if (w.terms < least_terms) return {};
+  if (w.kernel < 2 || w.terms < least_terms) return {};
   const auto along = [&](const ConvAxis& a) { return up(up(a.output, s.dilation), w.step()) * s.dilation; };
   w.across = along(s.width), w.down = flat ? s.height.output : along(s.height);
   w.tiles = w.across * w.down * s.depth.output * s.batch;
+  if (w.tiles >= most || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
   const int64_t filters = w.points * w.terms * s.filters;  // elements, transformed
-  if (w.tiles >= most || filters >= most_filters || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
+  if (filters >= most_filters) return {};
   const int64_t tile_bytes = w.points * (w.terms * s.groups + s.filters) * 4, parts = std::clamp<int64_t>(up(w.tiles * tile_bytes, part_bytes), 1, w.tiles);
   w.part = up(w.tiles, parts);
   if (std::max(w.terms * s.groups, int64_t{s.filters}) * w.part >= most) return {};
-  // Launches, a byte of transformed tiles and sums written and read, of the input, of the output.
+  // Microseconds of launches; bytes of transformed tiles, sums and filters in one, written and read.
   constexpr double launches = 6, bytes = 2.5e6;
   const ProductShape product = w.product(s);
   const double slab = slab_cost(sm_count, 227 << 10, product), multiplied = slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, product).cost / f32_steps_of_us;
