@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "../convolution.h"
-#include "../matmul/f32.h"
-#include "../matmul/slab.h"
+#include "../matmul/several.h"
 #include "shape.h"
 #include "winograd_task.h"
 
@@ -24,6 +23,14 @@ struct ConvWinogradShape {
     return {batch, static_cast<int>(up(s.filters / s.groups, 4) * 4), static_cast<int>(up(part, 4) * 4), static_cast<int>(terms), true, false, batch};
   }
 };
+
+// What tiles of f32 take on Hopper, in microseconds (tile_kernel of matmul/choice.h).
+inline double f32_product_cost(int sm_count, const ProductShape& s) {
+  constexpr int64_t shared_bytes = 227 << 10;
+  if (is_several(sm_count, shared_bytes, s)) return several_plan(sm_count, s).cost;
+  if (is_slab(shared_bytes, s) || is_slab_in_rounds(sm_count, shared_bytes, s)) return slab_cost(sm_count, shared_bytes, s);
+  return f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+}
 
 // Rows of one element are columns that lie as rows do.
 inline ConvSizes conv_columns_as_rows(ConvSizes s) {
@@ -55,8 +62,7 @@ inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const C
   // Microseconds of launches; bytes of transformed tiles, sums and filters in one, written and read.
   constexpr double launches = 6, bytes = 2.5e6;
   const ProductShape product = w.product(s);
-  const double slab = slab_cost(sm_count, 227 << 10, product), multiplied = slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, product).cost / f32_steps_of_us;
-  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + multiplied) + static_cast<double>(2 * w.tiles * tile_bytes + filters * 4) / bytes * 132 / sm_count;
+  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + f32_product_cost(sm_count, product)) + static_cast<double>(2 * w.tiles * tile_bytes + filters * 4) / bytes * 132 / sm_count;
   return w;
 }
 
