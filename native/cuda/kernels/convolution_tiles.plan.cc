@@ -60,8 +60,8 @@ void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s
   const auto kernel = [&](const std::string& name) { return p.kernel_in("convolution_winograd", "convolution_winograd_" + name); };
   // Filters are transformed beside the first tiles.
   int64_t filter_blocks = ceil_div(up(shape.filters, 8) * up(rows, 4) * 32, winograd_threads);
-  for (int64_t first = 0; first < w.tiles; first += w.part) {
-    task.first = static_cast<int>(first), task.tiles = static_cast<int>(std::min(w.part, w.tiles - first));
+  for (int64_t first = 0; first < w.tiles; first += w.turn) {
+    task.first = static_cast<int>(first), task.tiles = static_cast<int>(std::min(w.turn, w.tiles - first));
     p.launch(kernel("input_" + kind), {filter_blocks + ceil_div(rows * product.n, winograd_threads)}, winograd_threads, 0, from.x, from.weight, tiles, filters, s, task, across, down, static_cast<int>(rows), static_cast<int>(filter_blocks));
     filter_blocks = 0;
     launch_product(p, product, filters, tiles, sums);

@@ -1,8 +1,9 @@
 // Convolutions in f32 by Winograd's minimal filtering (Lavin & Gray, "Fast algorithms for convolutional neural networks", 2016): tiles of the input and filters are transformed to 6 points along
 // each axis, [point][terms][tiles] and [point][terms][filters] are multiplied point by point (matmul.plan.cc), and the sums of a tile are transformed to its outputs. The points are 0, 1, -1, 1/2, -2 and
-// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). Kernels of more than four elements along an axis, and those of a stride, are sums of such convolutions (first_of_part). convolution/winograd.h says when.
+// infinity, which round less than 0, 1, -1, 2, -2 (Barabasz et al., "Error analysis and improving the accuracy of Winograd convolution", 2020). Kernels of more than four elements along an axis, and those
+// with a stride, are sums of such convolutions (first_of_part). convolution/winograd.h says when.
 //   convolution_winograd_input_<axes>_<kernel>    axes that are transformed: width, or height and width. The first blocks transform filters, the others tiles
-//   convolution_winograd_output_<axes>_<kernel>
+//   convolution_winograd_output_<axes>_<kernel>   <kernel>: elements of a part of the kernel along an axis
 // How to build and run: scripts/gpu/kernels.sh.
 #include <cstdint>
 

@@ -12,15 +12,16 @@ namespace opscope::cuda {
 
 // No axes: other kernels take the case.
 struct ConvWinogradShape {
-  int axes = 0, kernel = 0;         // that are transformed, and elements of a part of the kernel along each
-  int64_t parts_across = 0, parts = 0, terms = 0, points = 0;  // parts of the kernel along an axis, and of all; of a product, and products of a group
-  int64_t across = 0, down = 0, tiles = 0;  // of all images
-  int64_t part = 0;                 // tiles of a launch
-  double cost = 0;                  // microseconds
+  int axes = 0, kernel = 0;                 // that are transformed, and elements of a part of the kernel along each
+  int64_t parts_across = 0, parts = 0;      // of the kernel, along an axis and in all
+  int64_t terms = 0, points = 0;            // of a product, and products of a group
+  int64_t across = 0, down = 0, tiles = 0;  // tiles of a row and of a column, and of all images
+  int64_t turn = 0;                         // tiles at a time
+  double cost = 0;                          // microseconds
   int step() const { return winograd_points + 1 - kernel; }
   ProductShape product(const ConvSizes& s) const {
     const int64_t batch = points * s.groups;
-    return {batch, static_cast<int>(up(s.filters / s.groups, 4) * 4), static_cast<int>(up(part, 4) * 4), static_cast<int>(terms), true, false, batch};
+    return {batch, static_cast<int>(up(s.filters / s.groups, 4) * 4), static_cast<int>(up(turn, 4) * 4), static_cast<int>(terms), true, false, batch};
   }
 };
 
@@ -41,7 +42,7 @@ inline ConvSizes conv_columns_as_rows(ConvSizes s) {
 
 // `s`: without rows of one element.
 inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const ConvShape& c) {
-  constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, part_bytes = int64_t{64} << 20;
+  constexpr int64_t most = int64_t{1} << 30, most_rows = 65'535, turn_bytes = int64_t{64} << 20;
   constexpr int64_t most_filters = int64_t{1} << 28, least_filters = 17, least_terms = 8, most_kernel = 4;
   ConvWinogradShape w;
   const bool flat = s.height.kernel == 1;
@@ -56,13 +57,13 @@ inline ConvWinogradShape conv_winograd(int sm_count, const ConvSizes& s, const C
   if (w.tiles >= most || w.terms * s.groups > most_rows || s.filters > most_rows || w.points * s.groups > most_rows) return {};
   const int64_t filters = w.points * w.terms * s.filters;  // elements, transformed
   if (filters >= most_filters) return {};
-  const int64_t tile_bytes = w.points * (w.terms * s.groups + s.filters) * 4, parts = std::clamp<int64_t>(up(w.tiles * tile_bytes, part_bytes), 1, w.tiles);
-  w.part = up(w.tiles, parts);
-  if (std::max(w.terms * s.groups, int64_t{s.filters}) * w.part >= most) return {};
+  const int64_t tile_bytes = w.points * (w.terms * s.groups + s.filters) * 4, turns = std::clamp<int64_t>(up(w.tiles * tile_bytes, turn_bytes), 1, w.tiles);
+  w.turn = up(w.tiles, turns);
+  if (std::max(w.terms * s.groups, int64_t{s.filters}) * w.turn >= most) return {};
   // Microseconds of launches; bytes of transformed tiles, sums and filters in one, written and read.
   constexpr double launches = 6, bytes = 2.5e6;
   const ProductShape product = w.product(s);
-  w.cost = static_cast<double>(up(w.tiles, w.part)) * (launches + f32_product_cost(sm_count, product)) + static_cast<double>(2 * w.tiles * tile_bytes + filters * 4) / bytes * 132 / sm_count;
+  w.cost = static_cast<double>(up(w.tiles, w.turn)) * (launches + f32_product_cost(sm_count, product)) + static_cast<double>(2 * w.tiles * tile_bytes + filters * 4) / bytes * 132 / sm_count;
   return w;
 }
 

@@ -20,19 +20,19 @@ ConvShape shape_of(const ConvSizes& s) {
 // Transformed tiles meet every output, and products and places count with 31 bits.
 void winograd() {
   bool covers = true, fits = true, can = true;
-  int64_t flat = 0, planes = 0, parted = 0;
+  int64_t flat = 0, planes = 0, turns = 0;
   const auto c_of = [](const ConvSizes& s) { return int64_t{s.channels} / s.groups * s.depth.kernel; };
   each_convolution([&](const ConvSizes& s) {
     const ConvWinogradShape w = conv_winograd(132, s, shape_of(s));
     if (w.axes == 0) return;
-    (w.axes == 1 ? flat : planes)++, parted += w.part < w.tiles;
+    (w.axes == 1 ? flat : planes)++, turns += w.turn < w.tiles;
     const auto meets = [&](int64_t tiles, const ConvAxis& a) { return tiles % s.dilation == 0 && tiles / s.dilation * w.step() * s.dilation >= a.output; };
-    covers = covers && meets(w.across, s.width) && (w.axes == 1 ? w.down == s.height.output : meets(w.down, s.height)) && w.tiles == w.across * w.down * s.depth.output * s.batch && w.part >= 1 && w.part <= w.tiles;
+    covers = covers && meets(w.across, s.width) && (w.axes == 1 ? w.down == s.height.output : meets(w.down, s.height)) && w.tiles == w.across * w.down * s.depth.output * s.batch && w.turn >= 1 && w.turn <= w.tiles;
     const ProductShape p = w.product(s);
-    fits = fits && p.batch <= 65'535 && p.m % 4 == 0 && p.n % 4 == 0 && p.n >= w.part && p.k == w.terms && std::max(w.terms * s.groups, int64_t{p.m} * s.groups) * p.n < int64_t{1} << 31 && w.cost > 0;
+    fits = fits && p.batch <= 65'535 && p.m % 4 == 0 && p.n % 4 == 0 && p.n >= w.turn && p.k == w.terms && std::max(w.terms * s.groups, int64_t{p.m} * s.groups) * p.n < int64_t{1} << 31 && w.cost > 0;
     can = can && (s.stride == 1 || s.dilation == 1) && w.kernel >= 2 && w.kernel <= 4 && w.kernel * w.parts_across >= s.width.kernel && w.parts * c_of(s) == w.terms && (s.height.kernel == 1 || s.height.kernel == s.width.kernel);
   });
-  expect(covers && fits && can && flat > 100 && planes > 100 && parted > 100, "tiles of Winograd convolutions cover all outputs in parts that products can count");
+  expect(covers && fits && can && flat > 100 && planes > 100 && turns > 100, "tiles of Winograd convolutions cover all outputs, so many at a time that products can count them");
   const ConvSizes square = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)}, wide = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 7, 3, 1, 1), axis(28, 5, 2, 1, 1)};
   ConvShape c = shape_of(square);
   expect(conv_winograd(132, wide, shape_of(wide)).axes == 0 && conv_winograd(132, square, c).axes == 2, "kernels are square, or of one axis");
