@@ -80,25 +80,21 @@ inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s)
 constexpr int attention_short_stages(const AttentionTile& t) { return t.queries == 128 || (t.dim <= 64 && t.keys == 64) ? 2 : 1; }
 constexpr long long attention_short_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_short_stages(t) * t.keys) + 1024; }
 
-// Warp groups of a block, its shared memory, the tiles of 64 queries that it goes along, such runs of a head, and heads that share their keys of a run. No dim: others take the case.
+// Warp groups of a block, its shared memory, the tiles of 64 queries that it goes along, and such runs of a head. No dim: others take the case.
 struct AttentionHeld {
   int dim = 0, groups = 0;
-  long long bytes = 0, run = 0, runs = 0, along = 1;
+  long long bytes = 0, run = 0, runs = 0;
 };
 inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   constexpr long long block_bytes = 225 << 10, half_bytes = 112 << 10;
-  constexpr long long many_queries = 512;
+  if (!attention_takes_groups(s) || s.queries <= 128) return {};
   AttentionHeld held = {attention_group_dim(s.dim)};
-  // Causal heads of fewer queries that share their keys are gone along one after the other.
-  if (s.causal && s.group > 1 && s.queries < many_queries) held.along = s.group;
-  const long long queries = s.queries * held.along, heads = s.batch_heads / held.along;
-  if (!attention_takes_groups(s) || queries <= 128) return {};
-  const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s) * held.along;
+  const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
   // Of many queries; with one tile of keys, of three groups.
-  if (queries < many_queries && !(held.dim <= 128 && queries > 128 && seen <= attention_held_keys)) return {};
+  if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
   // More keys of short heads for many queries.
   constexpr long long most_keys = 256, most_short_keys = 384;
-  if (seen > (held.dim <= 64 && s.queries >= attention_many_queries ? most_short_keys : most_keys) || heads * of_head < sm_count * 2ll) return {};
+  if (seen > (held.dim <= 64 && s.queries >= attention_many_queries ? most_short_keys : most_keys) || s.batch_heads * of_head < sm_count * 2ll) return {};
   const auto bytes = [&](int groups) { return (groups + 2 * tiles) * box + 1024; };
   held.groups = held.dim <= 128 ? (bytes(2) <= half_bytes ? 2 : 4) : held.dim <= 192 ? 3 : 2;
   held.bytes = bytes(held.groups);
@@ -110,7 +106,7 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   for (long long runs = 1; runs <= of_head && runs <= most_runs; runs++) {
     const long long run = (of_head + runs - 1) / runs;
     if ((of_head + run - 1) / run != runs) continue;
-    const long long time = (heads * runs + slots - 1) / slots * ((run + held.groups - 1) / held.groups * tiles + start);
+    const long long time = (s.batch_heads * runs + slots - 1) / slots * ((run + held.groups - 1) / held.groups * tiles + start);
     if (best == 0 || time < best) best = time, held.run = run, held.runs = runs;
   }
   return held;

@@ -164,7 +164,7 @@ void plan_strips(Planner& p, const ConvOperands& from, const ConvSizes& s, const
   const ConvStripsShape r = conv_strips(p.device.sm_count, s, shape);
   const ConvStrips task = {static_cast<int>(shape.filters), static_cast<int>(r.blocks), static_cast<int>(r.chunks), static_cast<int>(r.strips), static_cast<int>(r.down), r.sharing, divide_by(r.chunks), divide_by(r.blocks), divide_by(s.width.output), divide_by(r.down),
                            divide_by(s.depth.output), divide_by(s.dilation)};
-  p.launch(p.kernel_in("convolution_strips", "convolution_strips_" + std::to_string(s.width.kernel) + "_" + std::to_string(r.filters), r.shared), {r.chunks * r.blocks * shape.groups}, static_cast<unsigned>(r.threads), r.shared, from.x, from.weight, p.output(), s, task);
+  p.launch(p.kernel_in("convolution_strips", "convolution_strips_" + std::to_string(s.width.kernel) + "_" + std::to_string(r.filters) + (r.sharing > 1 ? "_shared" : ""), r.shared), {r.chunks * r.blocks * shape.groups}, static_cast<unsigned>(r.threads), r.shared, from.x, from.weight, p.output(), s, task);
 }
 
 void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {

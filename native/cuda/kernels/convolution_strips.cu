@@ -3,6 +3,7 @@
 // and their sums are added up in order. With a dilation, outputs of a
 // strip are as far apart as the elements of the kernel. convolution/strips.h says when.
 //   convolution_strips_<side of the kernel>_<F>
+//   convolution_strips_<side of the kernel>_<F>_shared    warps share the channels
 // How to build and run: scripts/gpu/kernels.sh.
 #include "convolution.h"
 #include "convolution/strips_task.h"
@@ -14,7 +15,7 @@ using opscope::cuda::ConvStrips;
 constexpr int OUTPUTS = opscope::cuda::conv_strip_outputs;
 
 // grid: groups * blocks of F filters * chunks of strips. Shared memory: [terms][F], then sums of all but the first of the warps that share channels.
-template <int KERNEL, int F>
+template <int KERNEL, int F, bool SHARED>
 __device__ __forceinline__ void strips(const float* __restrict__ x, const float* __restrict__ weight, float* __restrict__ out, const ConvSizes& s, const ConvStrips& c) {
   constexpr int ROWS = KERNEL + OUTPUTS - 1;
   extern __shared__ __align__(16) float weights[];
@@ -22,7 +23,7 @@ __device__ __forceinline__ void strips(const float* __restrict__ x, const float*
   const int cell = divided(static_cast<int>(blockIdx.x), c.by_chunks), group = divided(cell, c.by_blocks), f0 = (cell - group * c.blocks) * F;
   // Past the last filter: that one again, whose sum is not written.
   for (int i = threadIdx.x; i < terms * F; i += static_cast<int>(blockDim.x)) weights[i] = weight[(static_cast<long long>(group) * c.filters + min(f0 + i % F, c.filters - 1)) * terms + i / F];
-  const int warp = static_cast<int>(threadIdx.x) / 32, set = warp / c.sharing, part = warp - set * c.sharing, place = set * 32 + static_cast<int>(threadIdx.x) % 32, of_block = static_cast<int>(blockDim.x) / c.sharing;
+  const int sharing = SHARED ? c.sharing : 1, warp = static_cast<int>(threadIdx.x) / 32, set = warp / sharing, part = warp - set * sharing, place = set * 32 + static_cast<int>(threadIdx.x) % 32, of_block = static_cast<int>(blockDim.x) / sharing;
   const int strip = (static_cast<int>(blockIdx.x) - cell * c.chunks) * of_block + place, inside = min(strip, c.strips - 1);
   const int line = divided(inside, c.by_width), w = inside - line * s.width.output, slab = divided(line, c.by_down), at = line - slab * c.down, image = divided(slab, c.by_depth), d = slab - image * s.depth.output;
   const int run = divided(at, c.by_dilation), h = run * (OUTPUTS * s.dilation) + (at - run * s.dilation);
@@ -37,7 +38,7 @@ __device__ __forceinline__ void strips(const float* __restrict__ x, const float*
   const int down = s.width.input * s.dilation;
   __syncthreads();
   float sum[F][OUTPUTS] = {};
-  for (int layer = part; layer < layers; layer += c.sharing) {
+  for (int layer = part; layer < layers; layer += sharing) {
     const int channel = s.depth.kernel > 1 ? layer / s.depth.kernel : layer, below = (layer - channel * s.depth.kernel) * s.dilation;
     if (static_cast<unsigned>(d0 + below) >= static_cast<unsigned>(s.depth.input)) continue;
     const float* const own = weights + layer * (KERNEL * KERNEL * F);
@@ -63,7 +64,7 @@ __device__ __forceinline__ void strips(const float* __restrict__ x, const float*
           for (int i = 0; i < OUTPUTS; i++) sum[f][i] = fmaf(u[f], v[k][kh + i], sum[f][i]);
       }
   }
-  if (c.sharing > 1) {
+  if constexpr (SHARED) {
     float* const sums = weights + place;
     __syncthreads();  // no weights are read any more
 #pragma unroll
@@ -71,7 +72,7 @@ __device__ __forceinline__ void strips(const float* __restrict__ x, const float*
       if (part > 0) sums[((part - 1) * (F * OUTPUTS) + i) * of_block] = sum[i / OUTPUTS][i % OUTPUTS];
     __syncthreads();
     if (part > 0) return;
-    for (int other = 1; other < c.sharing; other++)
+    for (int other = 1; other < sharing; other++)
 #pragma unroll
       for (int i = 0; i < F * OUTPUTS; i++) sum[i / OUTPUTS][i % OUTPUTS] += sums[((other - 1) * (F * OUTPUTS) + i) * of_block];
   }
@@ -89,12 +90,15 @@ __device__ __forceinline__ void strips(const float* __restrict__ x, const float*
 
 }  // namespace
 
-#define STRIPS(KERNEL, F)                                                                                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(opscope::cuda::conv_strip_most_threads) convolution_strips_##KERNEL##_##F(const float* x, const float* weight, float* out, const ConvSizes s, const ConvStrips c) { \
-    strips<KERNEL, F>(x, weight, out, s, c);                                                                                                                                                           \
+#define STRIPS_AS(NAME, KERNEL, F, SHARED, THREADS, BLOCKS)                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(opscope::cuda::THREADS, BLOCKS) NAME(const float* x, const float* weight, float* out, const ConvSizes s, const ConvStrips c) {                             \
+    strips<KERNEL, F, SHARED>(x, weight, out, s, c);                                                                                                                                                     \
   }
-#define FILTERS(KERNEL) STRIPS(KERNEL, 1) STRIPS(KERNEL, 2) STRIPS(KERNEL, 4) STRIPS(KERNEL, 8)
-FILTERS(2)
-FILTERS(3)
-FILTERS(5)
-FILTERS(7)
+#define STRIPS(KERNEL, F, BLOCKS)                                                                     \
+  STRIPS_AS(convolution_strips_##KERNEL##_##F, KERNEL, F, false, conv_strip_threads, BLOCKS)          \
+  STRIPS_AS(convolution_strips_##KERNEL##_##F##_shared, KERNEL, F, true, conv_strip_most_threads, 1)
+#define FILTERS(KERNEL, BLOCKS) STRIPS(KERNEL, 1, BLOCKS) STRIPS(KERNEL, 2, BLOCKS) STRIPS(KERNEL, 4, BLOCKS) STRIPS(KERNEL, 8, BLOCKS)
+FILTERS(2, 6)
+FILTERS(3, 5)
+FILTERS(5, 4)
+FILTERS(7, 3)

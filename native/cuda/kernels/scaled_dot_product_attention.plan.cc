@@ -148,8 +148,8 @@ void plan_short(Planner& p, const AttentionSizes& sizes, const AttentionTile& ti
 void plan_held(Planner& p, const AttentionSizes& sizes, const AttentionHeld& held) {
   const Maps maps = maps_of(p, sizes, attention_group_queries, attention_held_keys);
   const auto bytes = static_cast<unsigned>(held.bytes);
-  mark(p.launch(p.kernel_in("attention_held", "attention_held_" + p.dtype() + "_" + std::to_string(held.dim) + "_" + std::to_string(held.groups), bytes), {sizes.batch_heads / held.along * held.runs},
-                static_cast<unsigned>(held.groups * 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, static_cast<int>(held.run), static_cast<int>(held.runs), attention_apart(sizes), static_cast<int>(held.along)), sizes);
+  mark(p.launch(p.kernel_in("attention_held", "attention_held_" + p.dtype() + "_" + std::to_string(held.dim) + "_" + std::to_string(held.groups), bytes), {sizes.batch_heads * held.runs},
+                static_cast<unsigned>(held.groups * 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, static_cast<int>(held.run), static_cast<int>(held.runs), attention_apart(sizes)), sizes);
 }
 
 // Heads of 16 bits with blocks of Hopper's warp groups. Whether they are the faster.

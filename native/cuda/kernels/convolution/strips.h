@@ -30,7 +30,7 @@ inline ConvStripsShape conv_strips(int sm_count, const ConvSizes& s, const ConvS
   r.blocks = up(c.filters, r.filters);
   if (c.terms * r.filters * 4 > most_shared || r.strips * r.blocks * c.groups >= most / 32 || c.largest >= most) return {};
   // Microseconds of a launch, of a thread, of a multiply-add and an element read by each, of a layer and an element of it where nothing hides them, and of adding a share up.
-  constexpr double launch = 5, thread = 2e-5, product = 5.6e-8, element = 2e-7, layer = 0.33, waiting = 0.016, join = 0.15;
+  constexpr double launch = 5, thread = 2e-5, product = 5.6e-8, element = 2e-7, layer = 0.33, waiting = 0.016, join = 0.15, unsure = 1.1;
   const int64_t layers = c.channels * s.depth.kernel;
   const double read = side * (side + conv_strip_outputs - 1), products = side * side * conv_strip_outputs * r.filters;
   for (int sharing = 1; sharing <= conv_strip_most_threads / 32 && (sharing == 1 || layers >= 2 * sharing); sharing *= 2) {
@@ -38,7 +38,7 @@ inline ConvStripsShape conv_strips(int sm_count, const ConvSizes& s, const ConvS
     const int64_t sums = int64_t{sharing - 1} * (threads / sharing) * r.filters * conv_strip_outputs * 4, chunks = up(r.strips, threads / sharing);
     if (sums > most_shared) break;
     const double all = static_cast<double>(r.blocks * chunks * c.groups * threads) * 132 / sm_count, of_thread = static_cast<double>(up(layers, sharing));
-    const double cost = launch + std::hypot(all * (thread + of_thread * (read * element + products * product)), of_thread * (layer + read * waiting)) + (sharing - 1) * join;
+    const double cost = (sharing > 1 ? unsure : 1) * (launch + std::hypot(all * (thread + of_thread * (read * element + products * product)), of_thread * (layer + read * waiting)) + (sharing - 1) * join);
     if (r.cost == 0 || cost < r.cost) r.cost = cost, r.sharing = sharing, r.threads = threads, r.chunks = chunks, r.shared = static_cast<unsigned>(std::max(c.terms * r.filters * 4, sums));
   }
   return r;

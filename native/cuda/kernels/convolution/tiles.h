@@ -270,7 +270,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Images of up to three positions: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, most_packed_scattered = 3, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.03;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane <= most_packed_scattered && c.terms < long_terms ? 1.7 : 1, mma_scattered = c.plane <= most_packed_scattered ? 1.25 : 1;
   // Models of other kernels, which read each element at a time, promise too much.
   if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
@@ -295,7 +295,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
   if (const ConvF32 f32 = conv_f32(sm_count, c); f32.tile) consider(ConvKind::f32, f32.cost * f32_unsure);
   consider(ConvKind::group, c.group_cost);
-  consider(ConvKind::winograd, c.winograd_cost);
+  consider(ConvKind::winograd, c.winograd_cost * winograd_unsure);
   consider(ConvKind::strips, c.strips_cost);
   consider(ConvKind::taps, c.taps_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
