@@ -30,7 +30,7 @@ inline ConvStripsShape conv_strips(int sm_count, const ConvSizes& s, const ConvS
   r.blocks = up(c.filters, r.filters);
   if (c.terms * r.filters * 4 > most_shared || r.strips * r.blocks * c.groups >= most / 32 || c.largest >= most) return {};
   // Microseconds of a launch, of a thread, of a multiply-add and an element read by each, of a layer and an element of it where nothing hides them, and of adding a share up.
-  constexpr double launch = 5, thread = 2e-5, product = 5.6e-8, element = 2e-7, layer = 0.33, waiting = 0.016, join = 0.15, unsure = 1.1;
+  constexpr double launch = 5, thread = 2e-5, product = 5.6e-8, element = 2e-7, layer = 0.33, waiting = 0.016, join = 0.15, unsure = 1.15;
   const int64_t layers = c.channels * s.depth.kernel;
   const double read = side * (side + conv_strip_outputs - 1), products = side * side * conv_strip_outputs * r.filters;
   for (int sharing = 1; sharing <= conv_strip_most_threads / 32 && (sharing == 1 || layers >= 2 * sharing); sharing *= 2) {
