@@ -1,4 +1,4 @@
-// Few filters of a group in f32, images and volumes with stride 1, by strips of outputs (convolution_strips.cu): which, and how. Pure; see convolution_test.cc.
+// Few filters of a group in f32, images and volumes with stride 1, by strips of outputs (convolution_strips.cu): which, and how. Pure; see convolution_f32_test.cc.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Convolutions in f32 by Winograd's minimal filtering (convolution_winograd.cu): which, in how many launches, and what they take. Pure; see convolution_test.cc.
+// Convolutions in f32 by Winograd's minimal filtering (convolution_winograd.cu): which, in how many launches, and what they take. Pure; see convolution_f32_test.cc.
 #pragma once
 #include <algorithm>
 #include <cstdint>
