@@ -27,20 +27,22 @@ inline long long attention_group_time(const AttentionSizes& s, long long keys) {
   return tiles * (keys + start);
 }
 
-// Whether blocks of attention_wgmma.cu leave no more of their tiles empty than blocks of 64 queries and `keys` do.
-inline bool attention_wgmma_fits(int sm_count, const AttentionSizes& s, long long keys) {
+// Queries times keys that blocks of 64 queries and `keys` multiply, those of empty tiles too, of what blocks of attention_wgmma.cu do; 0 where these do not take the case.
+inline double attention_of_wgmma(int sm_count, const AttentionSizes& s, long long keys) {
   const AttentionTile tile = attention_wgmma_tile(sm_count, s);
   const auto padded = [](long long n, long long by) { return (n + by - 1) / by * by; };
   const long long seen = attention_keys_seen(s);
-  return tile.dim > 0 && padded(s.queries, tile.queries) * padded(seen, tile.keys) <= padded(s.queries, attention_group_queries) * padded(seen, keys);
+  return tile.dim == 0 ? 0 : static_cast<double>(padded(s.queries, attention_group_queries) * padded(seen, keys)) / static_cast<double>(padded(s.queries, tile.queries) * padded(seen, tile.keys));
 }
+
+// Of so many queries, nearly all see all keys of a causal head that has a quarter as many.
+constexpr long long attention_many_queries = 4096;
 
 // Whether several blocks of a multiprocessor are faster than one that multiplies the next tile while it weighs another (H200, NOTES.md).
 inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const AttentionTile& tile, bool ragged) {
   const long long seen = attention_keys_seen(s), blocks = s.batch_heads * attention_groups(s), few = sm_count * 3ll;
   // Blocks of one head would all read the same keys.
-  constexpr long long most_queries = 4096;
-  if (!s.causal && s.queries > most_queries) return false;
+  if (s.queries > attention_many_queries && (!s.causal || s.queries > seen * 4)) return false;
   if (tile.dim <= 64) {
     // Fewer queries share their keys over warps, unless keys are many and heads enough.
     if (s.queries <= 32) return seen >= 200 && seen <= 1536 && s.batch_heads * 2 >= sm_count;
@@ -51,11 +53,15 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
   if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
   // Very many heads that fill the tiles of attention_wgmma.cu, whose next keys arrive while some are met.
-  if (s.causal && s.dim > 112 && tile.dim == 128 && s.queries > 64 && s.queries <= 128 && s.batch_heads >= sm_count * 20ll && attention_wgmma_fits(sm_count, s, tile.keys)) return false;
+  if (s.causal && s.group == 1 && s.dim > 112 && tile.dim == 128 && s.queries > 64 && s.queries <= 128 && s.batch_heads >= sm_count * 20ll && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
   if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
   if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);
-  return seen <= 320 && (!attention_wgmma_fits(sm_count, s, tile.keys) || (tile.dim <= 128 && seen <= 64));
+  const double multiplied = attention_of_wgmma(sm_count, s, tile.keys);
+  // Longer ones where many blocks leave much less empty.
+  constexpr double much_less = 0.83;
+  if (tile.dim <= 128 && seen > 320) return seen <= 448 && blocks >= sm_count * 16ll && multiplied > 0 && multiplied <= much_less;
+  return seen <= 320 && (multiplied < 1 || (tile.dim <= 128 && seen <= 64));
 }
 
 inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s) {
@@ -86,7 +92,9 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
-  if (seen > 256 || s.batch_heads * of_head < sm_count * 2ll) return {};
+  // More keys of short heads for many queries.
+  constexpr long long most_keys = 256, most_short_keys = 384;
+  if (seen > (held.dim <= 64 && s.queries >= attention_many_queries ? most_short_keys : most_keys) || s.batch_heads * of_head < sm_count * 2ll) return {};
   const auto bytes = [&](int groups) { return (groups + 2 * tiles) * box + 1024; };
   held.groups = held.dim <= 128 ? (bytes(2) <= half_bytes ? 2 : 4) : held.dim <= 192 ? 3 : 2;
   held.bytes = bytes(held.groups);

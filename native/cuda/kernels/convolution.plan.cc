@@ -17,9 +17,11 @@
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
+#include "convolution/strips.h"
 #include "convolution/taps.h"
 #include "convolution/trim.h"
 #include "convolution/unfold.h"
+#include "convolution/winograd.h"
 #include "convolution/windows_task.h"
 #include "matmul/launch.h"
 
@@ -158,6 +160,13 @@ void plan_patches(Planner& p, const ConvOperands& from, const ConvSizes& s, cons
   p.launch(p.kernel_in("convolution_patches", "convolution_patches_" + p.dtype() + "_" + std::to_string(s.stride) + "_" + std::to_string(s.filters)), {r.blocks}, conv_patches_threads, r.shared, from.x, from.weight, p.output(), r.conv);
 }
 
+void plan_strips(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvStripsShape r = conv_strips(p.device.sm_count, s, shape);
+  const ConvStrips task = {static_cast<int>(shape.filters), static_cast<int>(r.blocks), static_cast<int>(r.chunks), static_cast<int>(r.strips), static_cast<int>(r.down), r.sharing, divide_by(r.chunks), divide_by(r.blocks), divide_by(s.width.output), divide_by(r.down),
+                           divide_by(s.depth.output), divide_by(s.dilation)};
+  p.launch(p.kernel_in("convolution_strips", "convolution_strips_" + std::to_string(s.width.kernel) + "_" + std::to_string(r.filters) + (r.sharing > 1 ? "_shared" : ""), r.shared), {r.chunks * r.blocks * shape.groups}, static_cast<unsigned>(r.threads), r.shared, from.x, from.weight, p.output(), s, task);
+}
+
 void plan_point(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
   const int64_t plane = shape.plane, positions = conv_point_positions(p.device.sm_count, shape), blocks = ceil_div(shape.filters, 4), across = ceil_div(plane, positions), threads = int64_t{s.batch} * s.groups * blocks * across;
   p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (positions == 1 ? "_one" : plane % (16 / shape.element_bytes) == 0 ? "_wide" : "_four")), {ceil_div(threads, 256)}, 256, 0, from.x, from.weight, p.output(), s.groups, static_cast<int>(shape.filters),
@@ -198,6 +207,8 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
+  shape.winograd_cost = conv_winograd(p.device.sm_count, conv_columns_as_rows(s), shape).cost;
+  shape.strips_cost = conv_strips(p.device.sm_count, s, shape).cost;
   shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost, shape.patches_cost = conv_patches(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
   shape.depthwise = result.planes.blocks > 0;
@@ -248,6 +259,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::spans: return plan_spans(p, from, s, shape);
     case ConvKind::rows: return plan_rows(p, from, shape);
     case ConvKind::patches: return plan_patches(p, from, s, shape);
+    case ConvKind::strips: return plan_strips(p, from, s, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::few: {
@@ -261,6 +273,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
     case ConvKind::mma: return plan_conv_mma(p, from, s, conv_axes(s), shape);
     case ConvKind::wgmma: return plan_conv_wgmma(p, from, s, problem.packed, shape);
+    case ConvKind::winograd: return plan_conv_winograd(p, from, s, shape);
     case ConvKind::f32: return plan_conv_f32(p, from, s, shape);
     case ConvKind::tiles: return plan_conv_tiles(p, from, s, shape);
   }

@@ -51,6 +51,18 @@ __device__ __forceinline__ void store_lines(uint16_t* to, int plane, int filters
   }
 }
 
+// The same where a warp's positions are those of several images: neighbouring lanes store neighbours.
+__device__ __forceinline__ void store_apart(uint16_t* to, const int (&place)[2], const bool (&inside)[2], int plane, int filters, const uint16_t* lines, int pitch) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int f = 0; f < 8; f++) {
+    if (f >= filters) break;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      if (inside[i]) to[place[i] + f * plane] = lines[f * pitch + i * 32 + lane];
+  }
+}
+
 // grid: blocks that take tiles of positions in turns, groups, parts of `of_part` eights of filters. Shared memory: filters as the second operands of lanes.
 template <class T, int STEPS, int V>
 __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, const ConvNarrow& c, int of_part) {
@@ -93,6 +105,16 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
     // Whether all positions are those of one image.
     const int first = c.by_plane.quotient(column0), line0 = (first * s.filters + filter0) * c.plane + column0 - first * c.plane;
     const bool together = column0 - first * c.plane + POSITIONS <= c.plane;
+    // Where a lane stores positions of several images.
+    int own_to[2];
+    bool own_inside[2];
+    if constexpr (V == 1) {
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        const int column = column0 + i * 32 + lane, at = min(column, c.columns - 1), image = c.by_plane.quotient(at);
+        own_inside[i] = column < c.columns, own_to[i] = (image * s.filters + filter0) * c.plane + at - image * c.plane;
+      }
+    }
     uint32_t a[STEPS][SLOTS / 2][4];
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
@@ -128,7 +150,7 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
         uint32_t words[SLOTS / 2];
 #pragma unroll
         for (int w = 0; w < SLOTS / 2; w++) words[w] = pack_pair(sum[w][n], sum[w][n + 2], T());
-        if (V == 1 && together) {
+        if (V == 1) {
 #pragma unroll
           for (int t = 0; t < CHUNKS; t++) store_chunk<V>(&lines[warp][(of_four * 2 + n) * PITCH + t * 8 + of_eight], t, words);
           continue;
@@ -138,9 +160,10 @@ __device__ __forceinline__ void narrow(const T* __restrict__ x, const T* __restr
         for (int t = 0; t < CHUNKS; t++)
           if (inside[t]) store_chunk<V>(target + (to[t] + f * c.plane), t, words);
       }
-      if (V == 1 && together) {
+      if (V == 1) {
         __syncwarp();
-        store_lines(target + (line0 + j * 8 * c.plane), c.plane, filters - j * 8, lines[warp], PITCH);
+        if (together) store_lines(target + (line0 + j * 8 * c.plane), c.plane, filters - j * 8, lines[warp], PITCH);
+        else store_apart(target + j * 8 * c.plane, own_to, own_inside, c.plane, filters - j * 8, lines[warp], PITCH);
         __syncwarp();
       }
     }

@@ -1,5 +1,6 @@
 // Convolutions in tiles: of 16 bits on tensor cores, and in f32.
 #include "convolution/launch.h"
+#include "convolution/winograd.h"
 #include "matmul/launch.h"
 
 namespace opscope::cuda {
@@ -44,6 +45,28 @@ void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, c
     p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, from.x, from.weight, p.output(), s,
              static_cast<int>(first), shares, static_cast<int>(tiling.splits));
   launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
+}
+
+void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& sizes, const ConvShape& shape) {
+  const ConvSizes s = conv_columns_as_rows(sizes);
+  const ConvWinogradShape w = conv_winograd(p.device.sm_count, s, shape);
+  const ProductShape product = w.product(s);
+  const int64_t rows = w.terms * s.groups, results = int64_t{product.m} * s.groups;
+  const CUdeviceptr tiles = p.workspace(w.points * rows * product.n * 4), filters = p.workspace(w.points * rows * product.m * 4), sums = p.workspace(w.points * results * product.n * 4);
+  ConvWinograd task = {static_cast<int>(w.terms), static_cast<int>(shape.filters), product.m, static_cast<int>(w.parts), static_cast<int>(w.parts_across), product.n, 0, 0, w.step(), static_cast<int>(rows * product.n), static_cast<int>(results * product.n), divide_by(product.n), divide_by(w.terms), divide_by(w.parts),
+                       divide_by(s.depth.kernel), divide_by(shape.filters), divide_by(w.across), divide_by(w.down), divide_by(s.depth.output), divide_by(s.dilation)};
+  const std::string kind = std::to_string(w.axes) + "_" + std::to_string(w.kernel);
+  const int across = static_cast<int>(w.across), down = static_cast<int>(w.down);
+  const auto kernel = [&](const std::string& name) { return p.kernel_in("convolution_winograd", "convolution_winograd_" + name); };
+  // Filters are transformed beside the first tiles.
+  int64_t filter_blocks = ceil_div(up(shape.filters, 8) * up(rows, 4) * 32, winograd_threads);
+  for (int64_t first = 0; first < w.tiles; first += w.turn) {
+    task.first = static_cast<int>(first), task.tiles = static_cast<int>(std::min(w.turn, w.tiles - first));
+    p.launch(kernel("input_" + kind), {filter_blocks + ceil_div(rows * product.n, winograd_threads)}, winograd_threads, 0, from.x, from.weight, tiles, filters, s, task, across, down, static_cast<int>(rows), static_cast<int>(filter_blocks));
+    filter_blocks = 0;
+    launch_product(p, product, filters, tiles, sums);
+    p.launch(kernel("output_" + kind), {ceil_div(int64_t{s.filters} * product.n, winograd_threads)}, winograd_threads, 0, sums, p.output(), s, task, across, down).early(p.device);
+  }
 }
 
 void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {

@@ -4,6 +4,7 @@
 #include "../plan.h"
 #include "packed.h"
 #include "tiles.h"
+#include "winograd.h"
 
 namespace opscope::cuda {
 
@@ -22,6 +23,7 @@ inline ConvNarrow narrow_of(const ConvSizes& s, const ConvShape& shape) {
 void plan_conv_mma(Planner& p, const ConvOperands& from, const ConvSizes& s, int axes, const ConvShape& shape);
 void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape);
 void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
+void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
 void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
 
 }  // namespace opscope::cuda

@@ -23,6 +23,8 @@ struct ConvShape {
   bool padded = false;    // along any axis
   bool sampled = false;   // a kernel of one element without padding, of any stride
   double taps_cost = 0;   // of convolution_taps.cu (convolution/taps.h), 0 where it cannot
+  double winograd_cost = 0;  // of convolution_winograd.cu (convolution/winograd.h), 0 where it cannot
+  double strips_cost = 0;  // of convolution_strips.cu (convolution/strips.h), 0 where it does not take the convolution
   double patches_cost = 0; // of convolution_patches.cu (convolution/patches.h), 0 where it does not take the convolution
   double group_cost = 0;  // of convolution_group.cu (convolution/group.h), 0 where it cannot take the convolution
   bool whole = false;     // one output of an image and filter, which meets the whole image

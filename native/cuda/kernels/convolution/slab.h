@@ -23,8 +23,8 @@ inline ConvSlab conv_slab(int sm_count, const ConvShape& c) {
   // Tiles write planes that are no whole vectors an element at a time.
   const int64_t most_terms = c.plane % 4 == 0 ? most_terms_whole : most_terms_odd;
   if (c.element_bytes != 4 || c.terms < least_terms || c.terms > most_terms || c.terms / c.channels > most_taps || c.filters < least_filters || c.groups > most_groups || c.largest >= most || c.columns >= most - 128) return {};
-  // A batched product reads whole rows of the input. Up to 32 filters leave half the warps of a block without any.
-  if (c.point && c.plane >= least_plane) return {};
+  // A batched product reads whole rows of the input, but has no such blocks for up to 32 filters, which leave half the warps of a block without any.
+  if (c.point && c.plane >= least_plane && (c.filters > few_filters || c.plane % 4 == 0)) return {};
   if (c.filters <= few_filters && (c.terms > most_terms_of_few || c.columns < least_columns_of_few)) return {};
   ConvSlab s;
   s.filters = c.filters > 64 && up(c.filters, 128) * 128 <= up(c.filters, 64) * 64 ? 128 : 64;

@@ -21,7 +21,7 @@ struct ConvTapsShape {
 };
 
 inline ConvTapsShape conv_taps_shape(int sm_count, const ConvSizes& s, int64_t element_bytes) {
-  constexpr int64_t most_filters = 64, least_channels = 32, most_rows = 512, most_shares = 16, least_stages = 16, most = int64_t{1} << 31;
+  constexpr int64_t most_filters = 64, least_channels = 9, most_rows = 512, most_shares = 16, least_stages = 16, most = int64_t{1} << 31;
   const int64_t taps = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel, plane = int64_t{s.depth.input} * s.height.input * s.width.input, rows = s.filters * taps, images = s.batch;
   ConvTapsShape t;
   if (element_bytes != 2 || s.groups != 1 || (taps < 2 && s.stride == 1) || s.filters > most_filters || s.channels < least_channels || rows > most_rows || plane >= most / 8) return t;

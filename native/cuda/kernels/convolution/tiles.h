@@ -45,6 +45,8 @@ enum class ConvKind {
   wgmma,        // tiles on Hopper's tensor cores, of packed operands (convolution_wgmma.cu)
   f32,          // tiles in f32 on Hopper (convolution_f32.cu)
   tiles,        // tiles in f32 (convolution.cu)
+  winograd,     // transformed tiles and filters as products, in f32 on Hopper (convolution_winograd.cu)
+  strips,       // few filters by strips of outputs below each other, in f32 (convolution_strips.cu)
 };
 
 // Filters and outputs of a block, elements of the sum in a step, parts of a block that share the sum, warps, and what an H200 gave: multiply-adds of a
@@ -265,11 +267,11 @@ struct ConvChoice {
 // The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
 inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr int64_t narrow = 16, least_plane = 32;
-  // Images of one position or two: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
-  constexpr int64_t few_filters = 16, most_scattered = 2, few_gathered = 8, long_terms = 1024;
+  // Images of up to three positions: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
+  constexpr int64_t few_filters = 16, most_scattered = 2, most_packed_scattered = 3, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.03;
-  const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane == 1 && c.terms < long_terms ? 1.7 : 1;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05;
+  const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane <= most_packed_scattered && c.terms < long_terms ? 1.7 : 1, mma_scattered = c.plane <= most_packed_scattered ? 1.25 : 1;
   // Models of other kernels, which read each element at a time, promise too much.
   if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
   ConvChoice best = {ConvKind::direct, conv_threads_cost(sm_count, c, 1)};
@@ -293,6 +295,8 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
   if (const ConvF32 f32 = conv_f32(sm_count, c); f32.tile) consider(ConvKind::f32, f32.cost * f32_unsure);
   consider(ConvKind::group, c.group_cost);
+  consider(ConvKind::winograd, c.winograd_cost * winograd_unsure);
+  consider(ConvKind::strips, c.strips_cost);
   consider(ConvKind::taps, c.taps_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
   if (const ConvSlab slab = conv_slab(sm_count, c); slab.filters > 0) consider(ConvKind::slab, slab.cost);
@@ -307,7 +311,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
     // What lies in memory as the product's kernels read it.
     if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
   }
-  if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, conv_mma_tiling(sm_count, c).cost + 1.6);
+  if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, (conv_mma_tiling(sm_count, c).cost + 1.6) * mma_scattered);
   // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
   // Outputs of small planes, each in a line of memory of its own.
   constexpr double output = 7e-6, whole_plane = 12;

@@ -30,6 +30,12 @@ void attention_groups_of_blocks() {
   const auto held = [](const AttentionSizes& s) { return attention_held(sm_count, s); };
   expect(held(sizes(13, 224'396, 256, 80)).groups == 4 && held(sizes(105, 4096, 42, 128)).groups == 2 && held(sizes(16'384, 251, 17, 40, true)).groups == 2 && held(sizes(22, 4339, 128, 160)).groups == 3,
          "blocks hold few keys of many queries");
+  AttentionSizes of_few = sizes(16'705, 110, 110, 128, true);
+  expect(left(of_few), "very many causal heads that fill the tiles of others are left to them");
+  of_few.heads = 65, of_few.kv_heads = 5, of_few.group = 13;
+  expect(!left(of_few), "but for those that share their keys");
+  expect(held(sizes(23, 98'187, 337, 32, true)).dim == 32 && held(sizes(23, 98'187, 400, 32, true)).dim == 0 && held(sizes(300, 2000, 300, 40)).dim == 0 && left(sizes(32, 20'000, 500, 64, true)), "many queries of short heads meet more keys that are held");
+  expect(is_short(sizes(600, 390, 390, 128), 64, 96) && left(sizes(165, 372, 372, 128)) && left(sizes(480, 450, 450, 112)), "keys of many heads that leave much of larger tiles empty");
   expect(held(sizes(800, 129, 129, 64)).dim == 0 && held(sizes(800, 80, 40, 64)).dim == 0 && held(sizes(4, 4096, 400, 160)).dim == 0 && held(sizes(2, 1000, 190, 128)).dim == 0 && held(sizes(800, 65, 65, 256)).dim == 0, "and leave others");
   bool fits = true, covers = true, times = true;
   for (const bool causal : {false, true})

@@ -1,5 +1,7 @@
-// Convolutions by the tiles of f32 products (convolution/f32.h): a part of opscope_cuda_plan_test.
+// Convolutions of f32 by the tiles of products, by Winograd's products and by strips (convolution/f32.h, winograd.h, strips.h): a part of opscope_cuda_plan_test.
+#include "kernels/convolution/strips.h"
 #include "kernels/convolution/tiles.h"
+#include "kernels/convolution/winograd.h"
 #include "kernels/test/convolutions.h"
 #include "kernels/test/expect.h"
 
@@ -13,6 +15,52 @@ ConvShape shape_of(const ConvSizes& s) {
   c.largest = std::max({c.outputs(), int64_t{s.batch} * s.channels * s.depth.input * s.height.input * s.width.input, int64_t{s.filters} * c.terms});
   c.wgmma = true, c.padded = s.depth.padding + s.height.padding + s.width.padding > 0;
   return c;
+}
+
+// Transformed tiles meet every output, and products and places count with 31 bits.
+void winograd() {
+  bool covers = true, fits = true, can = true;
+  int64_t flat = 0, planes = 0, turns = 0;
+  const auto c_of = [](const ConvSizes& s) { return int64_t{s.channels} / s.groups * s.depth.kernel; };
+  each_convolution([&](const ConvSizes& s) {
+    const ConvWinogradShape w = conv_winograd(132, s, shape_of(s));
+    if (w.axes == 0) return;
+    (w.axes == 1 ? flat : planes)++, turns += w.turn < w.tiles;
+    const auto meets = [&](int64_t tiles, const ConvAxis& a) { return tiles % s.dilation == 0 && tiles / s.dilation * w.step() * s.dilation >= a.output; };
+    covers = covers && meets(w.across, s.width) && (w.axes == 1 ? w.down == s.height.output : meets(w.down, s.height)) && w.tiles == w.across * w.down * s.depth.output * s.batch && w.turn >= 1 && w.turn <= w.tiles;
+    const ProductShape p = w.product(s);
+    fits = fits && p.batch <= 65'535 && p.m % 4 == 0 && p.n % 4 == 0 && p.n >= w.turn && p.k == w.terms && std::max(w.terms * s.groups, int64_t{p.m} * s.groups) * p.n < int64_t{1} << 31 && w.cost > 0;
+    can = can && (s.stride == 1 || s.dilation == 1) && w.kernel >= 2 && w.kernel <= 4 && w.kernel * w.parts_across >= s.width.kernel && w.parts * c_of(s) == w.terms && (s.height.kernel == 1 || s.height.kernel == s.width.kernel);
+  });
+  expect(covers && fits && can && flat > 100 && planes > 100 && turns > 100, "tiles of Winograd convolutions cover all outputs, so many at a time that products can count them");
+  const ConvSizes square = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)}, wide = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(28, 7, 3, 1, 1), axis(28, 5, 2, 1, 1)};
+  ConvShape c = shape_of(square);
+  expect(conv_winograd(132, wide, shape_of(wide)).axes == 0 && conv_winograd(132, square, c).axes == 2, "kernels are square, or of one axis");
+  c.winograd_cost = conv_winograd(132, square, c).cost;
+  expect(conv_kind(132, c) == ConvKind::winograd, "3x3 of many channels and filters take Winograd's products");
+  const ConvSizes column = {32, 128, 128, 1, 1, 1, {1, 1, 0, 1}, axis(280, 3, 1, 1, 1), {1, 1, 0, 1}};
+  expect(conv_winograd(132, column, shape_of(column)).axes == 0 && conv_winograd(132, conv_columns_as_rows(column), shape_of(column)).axes == 1 && conv_columns_as_rows(square).width.input == 28, "columns are rows");
+  c.wgmma = false;
+  expect(conv_winograd(132, square, c).axes == 0, "on Hopper alone");
+}
+
+// Strips meet every output.
+void strips() {
+  bool covers = true;
+  int64_t taken = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvShape c = shape_of(s);
+    const ConvStripsShape r = conv_strips(132, s, c);
+    if (r.filters == 0) return;
+    taken++;
+    covers = covers && r.down % s.dilation == 0 && r.down * conv_strip_outputs >= s.height.output && r.strips == r.down * s.width.output * s.depth.output * s.batch && r.chunks * (r.threads / r.sharing) >= r.strips && r.threads <= conv_strip_most_threads && r.threads % (32 * r.sharing) == 0 && r.blocks * r.filters >= c.filters &&
+             r.shared <= 96 << 10 && r.cost > 0;
+  });
+  expect(covers && taken > 100, "strips of few filters cover all outputs");
+  const ConvSizes few = {128, 11, 1, 1, 1, 1, {1, 1, 0, 1}, axis(28, 5, 0, 1, 1), axis(64, 5, 0, 1, 1)};
+  ConvShape c = shape_of(few);
+  c.strips_cost = conv_strips(132, few, c).cost;
+  expect(conv_kind(132, c) == ConvKind::strips, "one filter of many images takes them");
 }
 
 }  // namespace
@@ -36,4 +84,6 @@ void f32_convolutions() {
   expect(conv_kind(132, elsewhere) == ConvKind::f32 && conv_f32(132, elsewhere).tile->filters == 256, "many filters of many outputs take them");
   elsewhere.wgmma = false;
   expect(conv_kind(132, elsewhere) == ConvKind::tiles, "only on Hopper");
+  winograd();
+  strips();
 }
