@@ -37,7 +37,8 @@ __device__ __forceinline__ float largest(const uint4 (&kept)[V]) {
   }
 }
 
-template <class T, int V>
+// AVERAGES: where there are few rows, the block that comes last takes their mean.
+template <class T, int V, bool AVERAGES>
 __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   using Stats = ByMaxSum::Stats;
   constexpr int L = LANES<T>;
@@ -45,7 +46,7 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   const int thread = threadIdx.x, threads = blockDim.x, vectors = static_cast<int>(a.cols / L);
   const long long row = blockIdx.x;
   const T* x = reinterpret_cast<const T*>(a.in[0]) + row * a.cols;
-  if (a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
+  if (AVERAGES && a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   next_may_start();
   Stats s = ByMaxSum::start();
   float shown = 0;
@@ -79,18 +80,21 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   s = join_group<ByMaxSum>(s, threads, scratch);
   const float loss = s.max - shown + logf(s.sum);
   if (a.slots) {
-    if (thread == 0) leave_word(reinterpret_cast<unsigned long long*>(a.slots) + row, 1ull << 32 | __float_as_uint(loss));
+    if (thread == 0) leave_value(reinterpret_cast<unsigned*>(a.slots) + row, loss);
     return;
   }
   if (thread == 0) reinterpret_cast<float*>(a.per_row)[row] = loss;
-  if (a.parts_at) mean_of_rows<T>(a);
+  if constexpr (AVERAGES) {
+    if (a.parts_at) mean_of_rows<T>(a);
+  }
 }
 
 }  // namespace
 
+// One block on a multiprocessor is what the compiler is told, so that all eight vectors stay on their way: by 48 registers instead of 64 bf16 8192x8192 takes 37.6 us, not 36.4.
 #define CROSS_ENTROPY(T)                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(512) cross_entropy_##T##_4(const RowArguments a) { cross_entropy<T, 4>(a); }            \
-  extern "C" __global__ void __launch_bounds__(256) cross_entropy_##T##_8(const RowArguments a) { cross_entropy<T, 8>(a); }
+  extern "C" __global__ void __launch_bounds__(512) cross_entropy_##T##_4(const RowArguments a) { cross_entropy<T, 4, true>(a); }            \
+  extern "C" __global__ void __launch_bounds__(256, 1) cross_entropy_##T##_8(const RowArguments a) { cross_entropy<T, 8, false>(a); }
 CROSS_ENTROPY(f32)
 CROSS_ENTROPY(f16)
 CROSS_ENTROPY(bf16)

@@ -1,4 +1,4 @@
-// out[i] = 0 with probability p, else x[i] / (1 - p): which elements, core/ops/dropout/op.ts states. 16 bytes per thread, or twice as many.
+// out[i] = 0 with probability p, else x[i] / (1 - p): which elements, core/ops/dropout/op.ts states. 16 bytes per thread, or two or four times as many.
 #include "common/vec.cuh"
 
 namespace {
@@ -80,28 +80,29 @@ __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__
   }
 }
 
-// Two vectors of a thread, 256 apart, so that one is read while words of the other are made. The elements behind the last vector are the first block's.
-template <class T>
-__device__ __forceinline__ void dropout_two(const T* __restrict__ x, T* __restrict__ out, long long n, Dropout drop, const unsigned* seed) {
+// V vectors of a thread, THREADS apart, so that some are read while words of others are made. The elements behind the last vector are the first block's.
+template <int V, int THREADS, class T>
+__device__ __forceinline__ void dropout_several(const T* __restrict__ x, T* __restrict__ out, long long n, Dropout drop, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const long long vectors = n / L, first = static_cast<long long>(blockIdx.x) * 512 + threadIdx.x;
-  uint4 own[2];
-#pragma unroll
-  for (int v = 0; v < 2; v++)
-    if (first + v * 256 < vectors) own[v] = load16(x + (first + v * 256) * L);
+  const long long vectors = n / L, first = static_cast<long long>(blockIdx.x) * (V * THREADS) + threadIdx.x;
   const unsigned key = *seed;
+  uint4 own[V];
 #pragma unroll
-  for (int v = 0; v < 2; v++)
-    if (first + v * 256 < vectors) store16(out + (first + v * 256) * L, drop.of_vector<T>(own[v], (first + v * 256) * L, key));
+  for (int v = 0; v < V; v++)
+    if (first + v * THREADS < vectors) own[v] = load16(x + (first + v * THREADS) * L);
+#pragma unroll
+  for (int v = 0; v < V; v++)
+    if (first + v * THREADS < vectors) store16(out + (first + v * THREADS) * L, drop.of_vector<T>(own[v], (first + v * THREADS) * L, key));
   if (const long long j = vectors * L + threadIdx.x; blockIdx.x == 0 && j < n) out[j] = drop.of_element(x[j], j, key);
 }
 
 }  // namespace
 
-#define DROPOUT(T, name) \
-  extern "C" __global__ void __launch_bounds__(256) name##_##T(const T* x, T* out, long long n, float factor, unsigned least, const unsigned* seed) { name(x, out, n, {factor, least}, seed); }
-DROPOUT(f32, dropout)
-DROPOUT(f16, dropout)
-DROPOUT(bf16, dropout)
-DROPOUT(f16, dropout_two)
-DROPOUT(bf16, dropout_two)
+#define DROPOUT(T, name, threads, ...) \
+  extern "C" __global__ void __launch_bounds__(threads) name##_##T(const T* x, T* out, long long n, float factor, unsigned least, const unsigned* seed) { __VA_ARGS__(x, out, n, {factor, least}, seed); }
+#define SEVERAL(T) DROPOUT(T, dropout_two, 256, dropout_several<2, 256>) DROPOUT(T, dropout_four, 128, dropout_several<4, 128>)
+DROPOUT(f32, dropout, 256, dropout)
+DROPOUT(f16, dropout, 256, dropout)
+DROPOUT(bf16, dropout, 256, dropout)
+SEVERAL(f16)
+SEVERAL(bf16)

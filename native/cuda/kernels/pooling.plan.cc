@@ -65,7 +65,7 @@ bool plan_few(Planner& p, const Row& row, const Planes& q) {
   const bool together = !q.adaptive && (q.kernel == 2 || q.kernel == 3);
   const int64_t down = q.adaptive ? most(q.height, q.out_height) : together ? q.kernel_down() : std::min(q.height, q.kernel_down()),
                 across = q.adaptive ? most(q.width, q.out_width) : together ? q.kernel : std::min(q.width, q.kernel);
-  const FewLaunch f = few_pooling(q.count * q.height * q.width, q.outputs(), down * across, together);
+  const FewLaunch f = few_pooling(q.count * q.height * q.width, q.outputs(), down * across, together, q.stride > 1);
   const auto beyond = [](int64_t input, int64_t output) { return (output + 1) * (input + 1) >= int64_t{1} << 31; };
   if (!f.taken || (q.adaptive && (beyond(q.height, q.out_height) || beyond(q.width, q.out_width)))) return false;
   const FewWindows w = {p.input(0), p.output(), whole(q.outputs()), f.log2, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(down), whole(q.kernel_down()), whole(q.stride_down()),

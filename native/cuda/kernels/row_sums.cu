@@ -41,24 +41,24 @@ __device__ __forceinline__ void rows_mean_once(const float* __restrict__ x, long
   if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
 }
 
-// The same of floats that blocks of the launch before leave in slots, which are zero before and after: it starts while these run. By one block.
-template <class T, int THREADS = 512>
-__device__ __forceinline__ void rows_mean_slots(unsigned long long* slots, int n, T* out) {
-  constexpr int U = 16;
+// The same of floats that blocks of the launch before leave in slots, which are zero before and after, by fours: it starts while these run. By one block.
+template <class T, int THREADS>
+__device__ __forceinline__ void rows_mean_slots(unsigned* slots, int n, T* out) {
   __shared__ float scratch[32];
   float sum = 0;
-  for (int first = threadIdx.x; first < n; first += U * THREADS) {
-    unsigned long long word[U];
-    const int count = (n - first + THREADS - 1) / THREADS;
-    await_words(word, slots + first, THREADS, count, 1ull << 32);
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (u >= count) break;
-      sum += __uint_as_float(static_cast<unsigned>(word[u]));
-      slots[first + u * THREADS] = 0;
+  // Once past no slots, so that the instructions of the end are there when the last value is.
+#pragma unroll 1
+  for (int end = 0;; end = n) {
+#pragma unroll 1
+    for (int first = threadIdx.x * 4; first < end; first += 4 * THREADS) {
+      const float4 v = await_values(slots + first, end - first);
+      sum += (v.x + v.y) + (v.z + v.w);
+      store16(slots + first, make_uint4(0, 0, 0, 0));
     }
+    sum = block_reduce(sum, 0.0f, scratch, AddOp());
+    if (end == n) break;
+    __syncthreads();
   }
-  sum = block_reduce(sum, 0.0f, scratch, AddOp());
   if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
   wait_for_last();
 }
@@ -116,7 +116,8 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
 #define PLAIN(T)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* x, float* parts, unsigned* counter, long long n, T* out) { rows_mean(x, parts, counter, n, out); } \
   extern "C" __global__ void __launch_bounds__(1024) rows_mean_once_##T(const float* x, long long n, T* out) { rows_mean_once(x, n, out); }                                     \
-  extern "C" __global__ void __launch_bounds__(512) rows_mean_slots_##T(unsigned long long* slots, int n, T* out) { rows_mean_slots<T>(slots, n, out); }                                 \
+  extern "C" __global__ void __launch_bounds__(512) rows_mean_slots_##T(unsigned* slots, int n, T* out) { rows_mean_slots<T, 512>(slots, n, out); }                                             \
+  extern "C" __global__ void __launch_bounds__(1024) rows_mean_slots_##T##_many(unsigned* slots, int n, T* out) { rows_mean_slots<T, 1024>(slots, n, out); }                                    \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
                                                                      long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
     norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \

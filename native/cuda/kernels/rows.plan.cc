@@ -80,10 +80,11 @@ void plan_cross_entropy(Planner& p) {
   }
   a.per_row = p.workspace(a.rows * 4);
   if (const LossShape whole = loss_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9); whole.vectors > 0) {
-    if (loss_slots(p.device.sm_count, a.rows)) {
-      a.slots = p.workspace(a.rows * 8);
+    if (loss_slots(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols)) {
+      a.slots = p.workspace(ceil_div(a.rows, 4) * 16);
       p.launch(p.kernel("cross_entropy_" + p.dtype() + "_" + std::to_string(whole.vectors)), {a.rows}, whole.threads, 0, a);
-      p.launch(p.kernel_in("row_sums", "rows_mean_slots_" + p.dtype()), {1}, 512, 0, a.slots, static_cast<int>(a.rows), p.output()).early(p.device);
+      const bool many = a.rows > many_loss_slots;
+      p.launch(p.kernel_in("row_sums", "rows_mean_slots_" + p.dtype() + (many ? "_many" : "")), {1}, many ? 1024 : 512, 0, a.slots, static_cast<int>(a.rows), p.output()).early(p.device);
       return;
     }
     const bool averages = a.rows <= most_tickets;

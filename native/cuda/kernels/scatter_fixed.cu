@@ -77,22 +77,29 @@ __device__ __forceinline__ void add_element(const Sums& s, float value, int cell
   }
 }
 
-// Calls see(value, cell) for a share of the elements; grid: any.
-template <int U, class T, class See>
-__device__ __forceinline__ void each_element(const int* __restrict__ index, const T* __restrict__ src, int rows, int dim, int elements, Divide by_dim, const See& see) {
+// Calls see(value, cell) for a share of the elements, and before that ready(), while the first of them are on their way; grid: any.
+template <int U, class T, class Ready, class See>
+__device__ __forceinline__ void each_element(const int* __restrict__ index, const T* __restrict__ src, int rows, int dim, int elements, Divide by_dim, const Ready& ready, const See& see) {
   const int step = U * static_cast<int>(blockDim.x);
-  for (long long base = static_cast<long long>(blockIdx.x) * step + threadIdx.x; base < elements; base += static_cast<long long>(gridDim.x) * step) {
-    int row[U], column[U];
-    float value[U];
+  long long base = static_cast<long long>(blockIdx.x) * step + threadIdx.x;
+  int row[U], column[U];
+  T value[U];
+  const auto load = [&] {
 #pragma unroll
     for (int u = 0; u < U; u++) {
       const long long i = min(base + u * static_cast<int>(blockDim.x), static_cast<long long>(elements) - 1);
       const int place = divided(static_cast<int>(i), by_dim);
-      row[u] = index[place], column[u] = static_cast<int>(i) - place * dim, value[u] = to_float(src[i]);
+      row[u] = index[place], column[u] = static_cast<int>(i) - place * dim, value[u] = src[i];
     }
+  };
+  load();
+  ready();
+  while (base < elements) {
 #pragma unroll
     for (int u = 0; u < U; u++)
-      if (base + u * static_cast<int>(blockDim.x) < elements && static_cast<unsigned>(row[u]) < static_cast<unsigned>(rows)) see(value[u], row[u] * dim + column[u]);
+      if (base + u * static_cast<int>(blockDim.x) < elements && static_cast<unsigned>(row[u]) < static_cast<unsigned>(rows)) see(to_float(value[u]), row[u] * dim + column[u]);
+    base += static_cast<long long>(gridDim.x) * step;
+    if (base < elements) load();
   }
 }
 
@@ -103,10 +110,13 @@ __device__ __forceinline__ void table64(const int* __restrict__ index, const T* 
   next_may_start();
   const int cells = rows * dim;
   unsigned* const upper = lower + cells;
-  for (int i = threadIdx.x; i < 2 * cells; i += blockDim.x) lower[i] = 0;
-  const int unit = unit_of(src, elements, bits);
-  if (blockIdx.x == 0 && threadIdx.x == 0) s.notes[0] = static_cast<unsigned>(unit);
-  each_element<8>(index, src, rows, dim, elements, by_dim, [&](float value, int cell) {
+  int unit = 0;
+  const auto ready = [&] {
+    for (int i = threadIdx.x; i < 2 * cells; i += blockDim.x) lower[i] = 0;
+    unit = unit_of(src, elements, bits);
+    if (blockIdx.x == 0 && threadIdx.x == 0) s.notes[0] = static_cast<unsigned>(unit);
+  };
+  each_element<8>(index, src, rows, dim, elements, by_dim, ready, [&](float value, int cell) {
     add_element<T>(s, value, cell, unit, bits, [&](int at, Sum multiple) {
       const unsigned low = static_cast<unsigned>(multiple), before = atomicAdd(lower + at, low), high = static_cast<unsigned>(multiple >> 32) + (before + low < low ? 1 : 0);
       if (high != 0) atomicAdd(upper + at, high);
@@ -119,9 +129,12 @@ __device__ __forceinline__ void table64(const int* __restrict__ index, const T* 
 template <class T>
 __device__ __forceinline__ void cells64(const int* __restrict__ index, const T* __restrict__ src, const Sums& s, int rows, int dim, int elements, int bits, Divide by_dim) {
   next_may_start();
-  const int unit = unit_of(src, elements, bits);
-  if (blockIdx.x == 0 && threadIdx.x == 0) s.notes[0] = static_cast<unsigned>(unit);
-  each_element<4>(index, src, rows, dim, elements, by_dim, [&](float value, int cell) {
+  int unit = 0;
+  const auto ready = [&] {
+    unit = unit_of(src, elements, bits);
+    if (blockIdx.x == 0 && threadIdx.x == 0) s.notes[0] = static_cast<unsigned>(unit);
+  };
+  each_element<4>(index, src, rows, dim, elements, by_dim, ready, [&](float value, int cell) {
     add_element<T>(s, value, cell, unit, bits, [&](int at, Sum multiple) { atomicAdd(s.own + at, multiple); });
   });
 }

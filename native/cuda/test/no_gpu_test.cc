@@ -209,7 +209,7 @@ void reductions() {
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
-            flat_whole = flat_whole && inner <= (column.cluster > 1 ? long_flat_columns : flat_columns) && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
+            flat_whole = flat_whole && inner <= (column.cluster > 1 ? longest_flat_columns : flat_columns) && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
         }
       }
   expect(rows_held, "lanes of a warp hold rows of several vectors");
@@ -228,6 +228,10 @@ void reductions() {
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::strip && column_split(132, 4, 1, 4096, 3000).kind == Kind::tiled && column_split(132, 2, 1, 48, 524'288).kind == Kind::each && column_split(132, 2, 1, 48, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
   const auto clustered = [](int64_t reduce, int64_t inner, int64_t bytes) { return column_split(132, bytes, 1, reduce, inner, 6, true).kind; };
   expect(clustered(9209, 65, 2) == Kind::flat && clustered(2000, 65, 2) == Kind::tiled && clustered(9209, 65, 4) == Kind::tiled && clustered(9209, 129, 2) == Kind::tiled, "blocks in clusters join the shares of up to 128 columns of 16 bits");
+  const auto longest = [](int64_t reduce, int64_t inner, int64_t bytes, bool values) { return column_split(132, bytes, 1, reduce, inner, 6, true, values).kind == Kind::flat; };
+  expect(longest(1'048'577, 131, 4, true) && longest(200'000, 200, 4, true) && longest(1'000'000, 129, 2, true) && !longest(200'000, 131, 4, true) && !longest(700'001, 255, 4, true) && !longest(400'001, 200, 2, true) && !longest(1'048'577, 131, 4, false) &&
+             !longest(1'000'000, 128, 4, true),
+         "and of more columns of values where there are very many rows, unless tiles of vectors are nearly full");
   expect(column_split(132, 4, 1, 1000, 4096, 6, true, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");

@@ -25,3 +25,25 @@ __device__ __forceinline__ void await_words(unsigned long long (&word)[N], const
   } while (!all);
 #endif
 }
+
+// The same in 32 bits: a value and no mark, 0 where there is none. A NaN is the usual one.
+__device__ __forceinline__ void leave_value(unsigned* slot, float value) {
+#ifdef __CUDA_ARCH__
+  const unsigned word = value != value ? ~0x7fc00000u : ~__float_as_uint(value);
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(slot)), "r"(word) : "memory");
+#endif
+}
+
+// The values of four slots side by side, of which the first `count` are waited for; the others are 0.
+__device__ __forceinline__ float4 await_values(const unsigned* slots, int count) {
+  uint4 word = {};
+#ifdef __CUDA_ARCH__
+  do {
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w) : "l"(__cvta_generic_to_global(slots)) : "memory");
+    if (count < 2) word.y = ~0u;
+    if (count < 3) word.z = ~0u;
+    if (count < 4) word.w = ~0u;
+  } while (word.x == 0 || word.y == 0 || word.z == 0 || word.w == 0);
+#endif
+  return make_float4(__uint_as_float(~word.x), __uint_as_float(~word.y), __uint_as_float(~word.z), __uint_as_float(~word.w));
+}

@@ -232,6 +232,54 @@ __device__ __forceinline__ unsigned long long largest_word(unsigned long long ow
   return threadIdx.x < 32 ? of_warp(threadIdx.x < blockDim.x / 32 ? scratch[threadIdx.x] : 0) : 0;
 }
 
+// Which halves of a word are equal to those of another, as masks.
+__device__ __forceinline__ uint32_t equal_halves(uint32_t a, uint32_t b, f16) { return __heq2_mask(*reinterpret_cast<const __half2*>(&a), *reinterpret_cast<const __half2*>(&b)); }
+__device__ __forceinline__ uint32_t equal_halves(uint32_t a, uint32_t b, bf16) { return __heq2_mask(*reinterpret_cast<const __nv_bfloat162*>(&a), *reinterpret_cast<const __nv_bfloat162*>(&b)); }
+
+// The first of the elements of N vectors, in their order, that is equal to `value`, if one is; of 16 bits, two are compared at a time.
+template <class T, int N>
+__device__ __forceinline__ int first_equal(const uint4 (&a)[N], float value) {
+  int at = 0;
+  if constexpr (sizeof(T) == 4) {
+#pragma unroll
+    for (int u = N - 1; u >= 0; u--) {
+      const uint32_t words[4] = {a[u].x, a[u].y, a[u].z, a[u].w};
+#pragma unroll
+      for (int k = 3; k >= 0; k--) at = __uint_as_float(words[k]) == value ? u * 4 + k : at;
+    }
+    return at;
+  } else {
+    const uint32_t both = pack_pair(value, value, T());
+    uint32_t halves = 0;
+#pragma unroll
+    for (int u = N - 1; u >= 0; u--) {
+      const uint32_t words[4] = {a[u].x, a[u].y, a[u].z, a[u].w};
+#pragma unroll
+      for (int k = 3; k >= 0; k--) {
+        const uint32_t same = equal_halves(words[k], both, T());
+        at = same != 0 ? u * 8 + k * 2 : at;
+        halves = same != 0 ? same : halves;
+      }
+    }
+    return at + ((halves & 0xffff) == 0);
+  }
+}
+
+// The first NaN of N vectors, in their order, if there is one.
+template <class T, int N>
+__device__ __forceinline__ int first_nan(const uint4 (&a)[N]) {
+  constexpr int L = LANES<T>;
+  int at = 0;
+#pragma unroll
+  for (int u = N - 1; u >= 0; u--) {
+    float f[L];
+    unpack<T>(a[u], f);
+#pragma unroll
+    for (int j = L - 1; j >= 0; j--) at = f[j] != f[j] ? u * L + j : at;
+  }
+  return at;
+}
+
 // The largest of thread t's elements and its first place in one word: the largest of N vectors at a time, and where it leads, its place among these, which are still in registers.
 template <class R, class T, int N>
 __device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, int t, int threads) {
@@ -252,17 +300,8 @@ __device__ __forceinline__ typename R::Part leading_largest(const T* x, int n, i
     for (int u = 1; u < N; u++) m = max_or_nan(m, largest_of<R, T>(a[u]));
     if (!leads(m)) continue;
     most = m;
-#pragma unroll
-    for (int u = N - 1; u >= 0; u--) {
-      const unsigned first = static_cast<unsigned>(range.head + min(i + u * threads, range.vectors - 1) * L);
-      float f[L];
-      unpack<T>(a[u], f);
-#pragma unroll
-      for (int j = L - 1; j >= 0; j--) {
-        const float key = key_of<R>(f[j]);
-        if (key == m || (key != key && m != m)) place = first + static_cast<unsigned>(j);
-      }
-    }
+    const int at = m == m ? first_equal<T>(a, key_of<R>(m)) : first_nan<T>(a);
+    place = static_cast<unsigned>(range.head + min(i + at / L * threads, range.vectors - 1) * L + at % L);
   }
   if (t < ends.n - ends.done && leads(ends.keys[1])) most = ends.keys[1], place = static_cast<unsigned>(ends.done + t);
   // Zeros of either sign are equal.

@@ -70,7 +70,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
 }
 
 // Few columns.
-constexpr int64_t flat_columns = 64, long_flat_columns = 128;
+constexpr int64_t flat_columns = 64, long_flat_columns = 128, longest_flat_columns = 200;
 
 // Columns of [outer, reduce, inner], `width` elements of an access.
 //   each    a thread has `width` columns, or where rows are `few` `each_columns` single ones, and meets all rows; `tiles` threads
@@ -114,7 +114,12 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   // Columns of 16 bits that would leave half of a tile of vectors empty, or that tiles would read one by one (H200: sum bf16 2763663x79 195 to 120 us, mean f16 300000x77 33.4 to 23.9, max f16 400000x128 42.2 to 37.9, argmax bf16
   // 1000000x79 122 to 97; sum f32 100003x150 26.5 to 34.4, argmax f32 100003x129 30.3 to 47.3).
   constexpr int64_t long_flat_bytes = 512 << 10;
-  const bool long_flat = clusters && lanes == 8 && inner <= long_flat_columns && reduce * inner * element_bytes >= long_flat_bytes;
+  // Columns of f32 and more rows, where tiles of them would be read one by one or be partly empty; 16 bits of somewhat more columns than above. Places take longer so (H200: sum f32 2000001x70 191 to 150 us, 1000000x130 165 to 149,
+  // 400001x97 58.5 to 51.6, 200000x200 78.4 to 57.7, min 1048577x131 175 to 155, sum bf16 1000000x129 124 to 95.7; sum f32 700001x255 192 to 194, max bf16 400001x200 53.8 to 57.1, argmax f32 262144x131 62.6 to 86.5).
+  constexpr int64_t longest_flat_bytes = 120 << 20, longest_flat_halves = 136;
+  const bool partly_empty = up(inner, 32 * lanes) * 32 * lanes * 4 >= inner * 5;
+  const bool longest = clusters && shifts && inner <= (lanes == 8 ? longest_flat_halves : longest_flat_columns) && (!aligned || partly_empty) && reduce * inner * element_bytes >= longest_flat_bytes;
+  const bool long_flat = longest || (clusters && lanes == 8 && inner <= long_flat_columns && reduce * inner * element_bytes >= long_flat_bytes);
   if (inner <= flat_columns || long_flat) {
     // Threads of a block such that a step is of whole rows.
     const int64_t period = inner / std::gcd(inner, lanes), active = 256 / period * period, step = active * lanes, rows_of_step = step / inner;

@@ -5,7 +5,7 @@ struct RowArguments {
   unsigned long long in[5], out;  // addresses; what an op has not is 0
   unsigned long long parts_at;    // statistics of parts of rows, where several blocks share one
   unsigned long long per_row;     // one float per row, for losses
-  unsigned long long slots;       // one slot of 64 bits (common/slots.cuh) per row, instead of per_row, for losses
+  unsigned long long slots;       // one slot of 32 bits (common/slots.cuh) per row, instead of per_row, for losses
   long long rows, cols;
   long long part;                 // elements of a part; rows of a tile
   int parts;                      // of a row

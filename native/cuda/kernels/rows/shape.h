@@ -114,17 +114,20 @@ inline LossShape loss_shape(int sm_count, int64_t lanes, int64_t rows, int64_t c
   const bool few = rows <= int64_t{sm_count} * 2;
   // Many rows: eight of a thread, and smaller blocks (H200: f16 100000x1040 97.3 to 73.3 us, f32 30000x520 34.1 to 29.7, bf16 20000x2048 32.3 to 30.5; f16 1000x1032 11.6 to 15.6, f32 3000x2048 13.8 to 14.2).
   constexpr int64_t many_each = 24, most_of_many = 512;
-  // Rows of more vectors: one round of eight, unless four take as few steps and have less to unpack (H200: f16 4000x5008 21.0 to 18.2 us, f32 4096x4096 23.8 to 22.9, 1500x4096 14.1 to 13.6; bf16 8192x8192 39.5 to 40.0).
-  const bool four = vectors <= 1024 && (vectors > most_of_many ? lanes > 4 && vectors > 768 : rows < sm_count * many_each);
+  // Rows of more vectors: eight (H200: f16 4000x5008 21.0 to 18.2 us, f32 4096x4096 23.8 to 22.9, 1500x4096 14.1 to 13.6, bf16 8192x8192 37.8 to 36.4).
+  const bool four = vectors <= most_of_many && rows < sm_count * many_each;
   const int64_t each = few ? 2 : four ? 4 : 8, most = few ? 512 : four ? 128 : 256;
   return {each == 8 ? 8 : 4, static_cast<unsigned>(std::min(most, over(over(vectors, each), 32) * 32))};
 }
 
 // Rows whose losses lie in slots, which the launch that takes their mean reads while blocks still write them, instead of a counter that each block waits for, or of the end of all blocks (H200, cold: bf16 1000x2048 12.5 to 9.1 us,
-// f32 300x1028 9.0 to 8.0, 3000x2048 14.6 to 13.7; 20x4096 7.8 to 7.9, bf16 12000x1032 17.0 to 23.2; in graphs f32 1024x1024 8.3 to 4.3).
-inline bool loss_slots(int sm_count, int64_t rows) {
-  constexpr int64_t most = 3072;
-  return rows > int64_t{sm_count} * 2 && rows <= most;
+// f32 300x1028 9.0 to 8.0, 3000x2048 14.6 to 13.7; 20x4096 7.8 to 7.9; in graphs f32 1024x1024 8.3 to 4.3). Many rows only where they are long (f32 4096x4096 21.8 to 21.2, 16000x2048 36.5 to 35.5, f16 3500x2048 12.4 to 11.2, 16384x4096
+// 39.4 to 38.4; bf16 8192x1040 15.5 to 15.9, 12000x1032 20.8 and 20.8).
+constexpr int64_t loss_slots_few = 3072, loss_slots_most = 16384, loss_slots_row = 4096;
+// Slots from which on a block of 1,024 threads reads them, not 512.
+constexpr int64_t many_loss_slots = 8192;
+inline bool loss_slots(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  return rows > int64_t{sm_count} * 2 && (rows <= loss_slots_few || (rows <= loss_slots_most && cols / lanes * 16 >= loss_slots_row));
 }
 
 // ---- many rows that do not start on 16 bytes, by lanes of a warp that stay (rows_ragged.cu) ----

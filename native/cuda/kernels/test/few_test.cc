@@ -58,6 +58,7 @@ void few_windows() {
       }
   expect(whole, "few outputs of a pooling have lanes of a warp, or a block where windows are large");
   expect(short_ones, "lanes meet a window in at most eight rounds");
+  expect(few_pooling(1 << 22, 1 << 19, 4, true, true).taken && !few_pooling(1 << 22, 1 << 19, 9, true, true).taken && !few_pooling(1 << 22, 1 << 19, 4, true).taken, "small windows that are apart are read at once where there are more of them");
 }
 
 void few_products() {
