@@ -94,10 +94,19 @@ void launch_several(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+void launch_runs(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const RunsPlan plan = runs_plan(p.device.sm_count, s);
+  const CUfunction f = p.kernel_in("matmul_f32_runs", "matmul_f32_runs_" + layout_of(s), runs_shared_bytes);
+  const CUdeviceptr pieces = p.workspace(2 * plan.blocks * runs_rows * runs_columns * 4), arrivals = p.workspace((plan.tiles - plan.runs.rounds * plan.blocks) * 4);
+  p.launch(f, {plan.blocks}, runs_threads, runs_shared_bytes, product.a, product.b, product.c, f32_product(s, runs_rows, runs_columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), pieces, arrivals,
+           plan.runs);
+}
+
 void launch_slab(Planner& p, const Product& product) {
   const SlabPlan plan = slab_plan(product.s);
   const auto shared = static_cast<unsigned>(plan.shared);
-  p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s) + (plan.task.depth < plan.task.k ? "_rounds" : ""), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
+  p.launch(p.kernel_in("matmul_slab_f32", "matmul_slab_f32_" + std::to_string(plan.rows) + "_" + layout_of(product.s), shared), {plan.blocks}, slab_threads, shared, product.a, product.b, product.c, plan.task);
 }
 
 // A 16-bit product by matmul_small with blocks of `side` x `side` results.
@@ -212,6 +221,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
   if (const FewLaunch few = few_choice(p.device, p.spec.dtype, s); few.taken) return launch_few(p, product, few);
   switch (tile_kernel(p.device, p.spec.dtype, s)) {
     case TileKernel::slab: return launch_slab(p, product);
+    case TileKernel::runs: return launch_runs(p, product);
     case TileKernel::several: return launch_several(p, product);
     case TileKernel::f32: return launch_f32(p, product);
     case TileKernel::f32_small: return launch_f32_small(p, product);

@@ -5,25 +5,37 @@
 #include "matmul/several.cuh"
 
 #ifdef OPSCOPE_WGMMA
-#define PRODUCT(SHARES, A_K, B_K, ...) SeveralProduct<__VA_ARGS__>::product<SHARES>(CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0}, p, c, shares);
+#define PRODUCT(SHARES, OPERANDS, ...) SeveralProduct<__VA_ARGS__>::product<SHARES>(OPERANDS, p, c, shares);
 #else
 #define PRODUCT(...)
 #endif
-#define KERNEL(NAME, THREADS, BLOCKS, SHARES, A_K, B_K, ...)                                                                                                                                                         \
+#define COPIED(A_K, B_K) (CopiedOperands<A_K, B_K>{a, b, wide_a != 0, wide_b != 0})
+#define HELD (HeldOperands{a, b})
+#define KERNEL(NAME, THREADS, BLOCKS, SHARES, OPERANDS, ...)                                                                                                                                                         \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) matmul_f32_several_##NAME(const float* a, const float* b, float* c, const F32Product p, int wide_a, int wide_b, float* shares) { \
-    PRODUCT(SHARES, A_K, B_K, __VA_ARGS__)                                                                                                                                                                  \
+    PRODUCT(SHARES, OPERANDS, __VA_ARGS__)                                                                                                                                                                  \
   }
-#define SEVERAL(NAME, THREADS, BLOCKS, LAYOUT, A_K, B_K, ...) \
-  KERNEL(NAME##_##LAYOUT, THREADS, BLOCKS, false, A_K, B_K, __VA_ARGS__) KERNEL(NAME##_shares_##LAYOUT, THREADS, BLOCKS, true, A_K, B_K, __VA_ARGS__)
+#define SEVERAL(NAME, THREADS, BLOCKS, LAYOUT, OPERANDS, ...) \
+  KERNEL(NAME##_##LAYOUT, THREADS, BLOCKS, false, OPERANDS, __VA_ARGS__) KERNEL(NAME##_shares_##LAYOUT, THREADS, BLOCKS, true, OPERANDS, __VA_ARGS__)
 // Warps down and across, lanes of a warp down, results of a thread down and across, slices, stages, k of a stage.
-#define LAYOUTS(ROWS, COLUMNS, THREADS, BLOCKS, ...)                                                                                                                                                         \
-  SEVERAL(ROWS##_##COLUMNS##_##THREADS, THREADS, BLOCKS, nn, true, false, __VA_ARGS__) SEVERAL(ROWS##_##COLUMNS##_##THREADS, THREADS, BLOCKS, nt, true, true, __VA_ARGS__) \
-  SEVERAL(ROWS##_##COLUMNS##_##THREADS, THREADS, BLOCKS, tn, false, false, __VA_ARGS__) SEVERAL(ROWS##_##COLUMNS##_##THREADS, THREADS, BLOCKS, tt, false, true, __VA_ARGS__)
-LAYOUTS(32, 32, 128, 5, 1, 1, 4, 8, 4, 4, 4, 32)
-LAYOUTS(32, 64, 128, 4, 1, 1, 4, 8, 8, 4, 4, 32)
-LAYOUTS(32, 64, 256, 2, 1, 1, 4, 8, 8, 8, 6, 32)
-LAYOUTS(64, 32, 128, 4, 1, 1, 8, 8, 8, 4, 4, 32)
-LAYOUTS(64, 64, 128, 4, 2, 2, 4, 8, 4, 1, 4, 16)
-LAYOUTS(64, 64, 256, 2, 2, 1, 4, 8, 8, 4, 4, 32)
-LAYOUTS(64, 128, 128, 3, 2, 2, 4, 8, 8, 1, 3, 32)
-LAYOUTS(96, 64, 256, 1, 2, 1, 4, 12, 8, 4, 5, 32)
+#define LAYOUTS(NAME, THREADS, BLOCKS, ...)                                                                                                                                                         \
+  SEVERAL(NAME, THREADS, BLOCKS, nn, COPIED(true, false), __VA_ARGS__) SEVERAL(NAME, THREADS, BLOCKS, nt, COPIED(true, true), __VA_ARGS__) \
+  SEVERAL(NAME, THREADS, BLOCKS, tn, COPIED(false, false), __VA_ARGS__) SEVERAL(NAME, THREADS, BLOCKS, tt, COPIED(false, true), __VA_ARGS__)
+LAYOUTS(32_32_128, 128, 5, 1, 1, 4, 8, 4, 4, 4, 32)
+LAYOUTS(32_64_128, 128, 4, 1, 1, 4, 8, 8, 4, 4, 32)
+LAYOUTS(32_64_256, 256, 2, 1, 1, 4, 8, 8, 8, 6, 32)
+LAYOUTS(64_32_128, 128, 4, 1, 1, 8, 8, 8, 4, 4, 32)
+LAYOUTS(64_64_256, 256, 2, 2, 1, 4, 8, 8, 4, 4, 32)
+LAYOUTS(96_64_256, 256, 1, 2, 1, 4, 12, 8, 4, 5, 32)
+// Two operands that are turned go through registers, which leaves shared memory more time for loads.
+SEVERAL(64_64_128, 128, 4, nn, COPIED(true, false), 2, 2, 4, 8, 4, 1, 4, 16)
+SEVERAL(64_64_128, 128, 4, nt, HELD, 2, 2, 4, 8, 4, 1, 2, 16)
+SEVERAL(64_64_128, 128, 4, tn, COPIED(false, false), 2, 2, 4, 8, 4, 1, 4, 16)
+SEVERAL(64_64_128, 128, 4, tt, COPIED(false, true), 2, 2, 4, 8, 4, 1, 4, 16)
+// Shorter stages are faster where b is read as it lies (NOTES.md).
+KERNEL(64_128_128_nn, 128, 3, false, COPIED(true, false), 2, 2, 4, 8, 8, 1, 3, 16)
+KERNEL(64_128_128_shares_nn, 128, 3, true, COPIED(true, false), 2, 2, 4, 8, 8, 1, 3, 32)
+SEVERAL(64_128_128, 128, 3, nt, COPIED(true, true), 2, 2, 4, 8, 8, 1, 3, 32)
+KERNEL(64_128_128_tn, 128, 3, false, COPIED(false, false), 2, 2, 4, 8, 8, 1, 3, 16)
+KERNEL(64_128_128_shares_tn, 128, 3, true, COPIED(false, false), 2, 2, 4, 8, 8, 1, 3, 32)
+SEVERAL(64_128_128, 128, 3, tt, COPIED(false, true), 2, 2, 4, 8, 8, 1, 3, 32)

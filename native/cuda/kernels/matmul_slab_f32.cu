@@ -1,8 +1,8 @@
 // matmul of f32 with a short k (matmul/slab.h says when): operands, results and multiply-adds of a tile take about as long as each other. Shared memory holds all of k, for four blocks of
-// a multiprocessor up to 64 of it, so that one loads while others multiply and store; a longer k comes in rounds of so much. Both operands lie there as [k][row]: rows of the tile are copied as they lie, a contiguous k is turned on its
+// a multiprocessor up to 64 of it, so that one loads while others multiply and store. Both operands lie there as [k][row]: rows of the tile are copied as they lie, a contiguous k is turned on its
 // way through registers. A warp has 32 x 64 results, a thread 8 x 8; one without results ends early. Rows of results that do not start on 16 bytes go through shared memory, from where a sector
 // of memory starts. Sums in the order of k.
-//   matmul_slab_f32_<rows of a tile>_<n|t><n|t>[_rounds]   transposed or not, as layouts are named in matmul.plan.cc; k in rounds
+//   matmul_slab_f32_<rows of a tile>_<n|t><n|t>   transposed or not, as layouts are named in matmul.plan.cc
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/stored.cuh"
 #include "matmul/slab.cuh"
@@ -32,11 +32,11 @@ __device__ __forceinline__ void copy(const float* from, float* to, int pitch, in
   else copy<ROWS, 1>(from, to, pitch, k, rows);
 }
 
-template <int BM, int BN, bool A_K, bool B_K, bool ROUNDS>
+template <int BM, int BN, bool A_K, bool B_K>
 __device__ __forceinline__ void product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, const SlabTask& t) {
   constexpr int PITCH_A = opscope::cuda::slab_pitch(BM), PITCH_B = opscope::cuda::slab_pitch(BN);
   extern __shared__ __align__(16) float shared[];
-  float *side_a = shared, *side_b = shared + (ROUNDS ? t.depth : t.k) * PITCH_A;
+  float *side_a = shared, *side_b = shared + t.k * PITCH_A;
   const int down = divided(static_cast<int>(blockIdx.x), t.by_tiles_n), batch = divided(down, t.by_tiles_m);
   const int r0 = (down - batch * t.tiles_m) * BM, c0 = (static_cast<int>(blockIdx.x) - down * t.tiles_n) * BN, rows = min(BM, t.m - r0), columns = min(BN, t.n - c0);
   a += static_cast<long long>(batch < t.batches_a ? batch : batch % t.batches_a) * t.m * t.k + (A_K ? static_cast<long long>(r0) * t.k : r0);
@@ -44,23 +44,13 @@ __device__ __forceinline__ void product(const float* __restrict__ a, const float
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   slab::Results<BM, BN> tile;
   const bool works = tile.works(rows, columns);
-  const auto add_up = [&](int first, int count) {
-    if (!A_K) copy<BM>(a + static_cast<long long>(first) * t.m, side_a, t.m, count, rows, t.wide_a != 0);
-    if (!B_K) copy<BN>(b + static_cast<long long>(first) * t.n, side_b, t.n, count, columns, t.wide_b != 0);
-    copy_commit();
-    if (A_K || B_K) slab::turn<BM, BN, A_K, B_K>(a + (A_K ? first : 0), b + (B_K ? first : 0), side_a, side_b, count, t.k, rows, columns);
-    copy_wait<0>();
-    __syncthreads();
-    if (works) tile.add(side_a, side_b, count);
-  };
-  if constexpr (ROUNDS) {
-    for (int first = 0; first < t.k; first += t.depth) {
-      if (first > 0) __syncthreads();
-      add_up(first, min(t.depth, t.k - first));
-    }
-  } else {
-    add_up(0, t.k);
-  }
+  if (!A_K) copy<BM>(a, side_a, t.m, t.k, rows, t.wide_a != 0);
+  if (!B_K) copy<BN>(b, side_b, t.n, t.k, columns, t.wide_b != 0);
+  copy_commit();
+  if (A_K || B_K) slab::turn<BM, BN, A_K, B_K>(a, b, side_a, side_b, t.k, t.k, rows, columns);
+  copy_wait<0>();
+  __syncthreads();
+  if (works) tile.add(side_a, side_b, t.k);
 
   to_be_stored(tile.sum, t.m);
   c += (static_cast<long long>(batch) * t.m + r0) * t.n + c0;
@@ -99,9 +89,8 @@ __device__ __forceinline__ void product(const float* __restrict__ a, const float
 
 }  // namespace
 
-#define KERNEL(BM, BN, NAME, A_K, B_K, ROUNDS) \
-  extern "C" __global__ void __launch_bounds__(THREADS, 4) matmul_slab_f32_##BM##_##NAME(const float* a, const float* b, float* c, const SlabTask t) { product<BM, BN, A_K, B_K, ROUNDS>(a, b, c, t); }
-#define BOTH(BM, BN, LAYOUT, A_K, B_K) KERNEL(BM, BN, LAYOUT, A_K, B_K, false) KERNEL(BM, BN, LAYOUT##_rounds, A_K, B_K, true)
-#define LAYOUTS(BM, BN) BOTH(BM, BN, nn, true, false) BOTH(BM, BN, nt, true, true) BOTH(BM, BN, tn, false, false) BOTH(BM, BN, tt, false, true)
+#define KERNEL(BM, BN, NAME, A_K, B_K) \
+  extern "C" __global__ void __launch_bounds__(THREADS, 4) matmul_slab_f32_##BM##_##NAME(const float* a, const float* b, float* c, const SlabTask t) { product<BM, BN, A_K, B_K>(a, b, c, t); }
+#define LAYOUTS(BM, BN) KERNEL(BM, BN, nn, true, false) KERNEL(BM, BN, nt, true, true) KERNEL(BM, BN, tn, false, false) KERNEL(BM, BN, tt, false, true)
 LAYOUTS(64, 128)
 LAYOUTS(128, 64)

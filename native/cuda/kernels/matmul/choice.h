@@ -13,6 +13,7 @@
 #include "panels.h"
 #include "shallow.h"
 #include "shifted.h"
+#include "runs.h"
 #include "short.h"
 #include "several.h"
 #include "slab.h"
@@ -27,7 +28,7 @@ namespace opscope::cuda {
 enum class ProductKernel {
   few,        // matmul_few: few multiplications
   deep,       // matmul_deep: few results and a long k
-  slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows, and with a few hundred of it where it is faster than tiles
+  slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
   short_f32,  // matmul_short_f32: f32 with a short k, and tf32 with up to 4 of it
   stream,     // matmul_stream, matmul_stream_f32: m or n of a few elements, and a large operand whose rows other kernels do not read as fast
@@ -43,6 +44,7 @@ enum class ProductKernel {
 };
 
 enum class TileKernel {
+  runs,       // matmul_f32_runs: f32 on sm_90 where whole tiles do not fill the GPU
   slab,       // matmul_slab_f32, as above
   several,    // matmul_f32_several: f32 on sm_90 with 17 to 1600 of k, where it is faster than the tiles below
   f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
@@ -75,9 +77,7 @@ inline bool has_wgmma(const Traits& device) { return device.major == 9 && device
 
 inline bool takes_several(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_several(device.sm_count, device.shared_bytes_per_block, s); }
 
-inline bool takes_slab(const Traits& device, const ProductShape& s) {
-  return is_slab(device.shared_bytes_per_block, s) || (has_wgmma(device) && is_slab_in_rounds(device.sm_count, device.shared_bytes_per_block, s));
-}
+inline bool takes_runs(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_runs(device.sm_count, device.shared_bytes_per_block, s); }
 
 inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) { return dtype == Dtype::tf32 ? is_panels_tf32(s) : takes_panels_16(device.sm_count, s); }
 
@@ -137,8 +137,8 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.stream = stream_plan(device.sm_count, bytes, tensor_cores, s);
   c.deep = deep_plan(device.sm_count, shared, bytes, tensor_cores, c.stream.vectors > 0, s);
   if (c.deep.x > 0) return take(ProductKernel::deep);
-  if (dtype == Dtype::f32 && takes_several(device, s)) return c;
-  if (dtype == Dtype::f32 && takes_slab(device, s)) return take(ProductKernel::slab);
+  if (dtype == Dtype::f32 && (takes_runs(device, s) || takes_several(device, s))) return c;
+  if (dtype == Dtype::f32 && is_slab(shared, s)) return take(ProductKernel::slab);
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   c.slim = slim_plan(device.sm_count, shared, s);
@@ -169,8 +169,9 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
 // Of products that no other kernel takes.
 inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
   if (dtype == Dtype::f32) {
+    if (takes_runs(device, s)) return TileKernel::runs;
     if (takes_several(device, s)) return TileKernel::several;
-    if (takes_slab(device, s)) return TileKernel::slab;
+    if (is_slab(device.shared_bytes_per_block, s)) return TileKernel::slab;
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }

@@ -134,28 +134,14 @@ constexpr double f32_start_of_tiles = 4.5, f32_steps_of_us = 6300;
 // matmul_slab_f32 in microseconds; 0 where it does not take the product. `pace`: multiply-adds of a multiprocessor in one by the number of its blocks (the first is that of four); sides with k contiguous take
 // longer. Fitted to 469 times on an H200 (10 % root mean square error).
 inline double slab_cost(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  struct Costs {
-    double pace[4], start, turned_b, turned_a, turned;
-  };
-  constexpr Costs at_once = {{142.3e3, 134.8e3, 143.3e3, 144.2e3}, 6.9, 1.074, 1.095, 1.205}, in_rounds = {{171.6e3, 113.8e3, 146.2e3, 165e3}, 7.39, 1.195, 1.095, 1.286};
-  constexpr int most_k = 512, least_side = 73;  // matmul_slim_f32 takes fewer
-  constexpr double bytes_of_us = 4.2e6;
-  if (s.k <= slab_at_once ? !is_slab(shared_bytes, s) : s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= int64_t{1} << 31) return 0;
+  constexpr double pace[] = {142.3e3, 134.8e3, 143.3e3, 144.2e3}, start = 6.9, turned_b = 1.074, turned_a = 1.095, turned_both = 1.205, bytes_of_us = 4.2e6;
+  if (!is_slab(shared_bytes, s)) return 0;
   const SlabPlan p = slab_plan(s);
-  if (p.shared > shared_bytes) return 0;
-  const Costs& c = s.k <= slab_at_once ? at_once : in_rounds;
   const int64_t blocks = up(p.blocks, sm_count);
-  const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? (s.trans_b ? c.turned_b : 1) : s.trans_b ? c.turned : c.turned_a;
+  const double block = static_cast<double>(p.rows * p.columns) * s.k, turned = s.trans_a ? (s.trans_b ? turned_b : 1) : s.trans_b ? turned_both : turned_a;
   const double moved = (static_cast<double>(s.batch_a) * s.m * s.k + static_cast<double>(s.batch) * (static_cast<double>(s.k) * s.n + static_cast<double>(s.m) * s.n)) * 4 / bytes_of_us;
-  const auto work = [&](int64_t together) { return static_cast<double>(together) * block / c.pace[together % 4]; };
-  return c.start + std::max(turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4)), moved);
-}
-
-// Whether k in rounds is faster than these tiles, on Hopper.
-inline bool is_slab_in_rounds(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  const double cost = s.k > slab_at_once ? slab_cost(sm_count, shared_bytes, s) : 0;
-  constexpr double unsure = 1.05;  // of its cost, beside that of tiles
-  return cost > 0 && cost * unsure < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+  const auto work = [&](int64_t together) { return static_cast<double>(together) * block / pace[together % 4]; };
+  return start + std::max(turned * (static_cast<double>(blocks / 4) * work(4) + work(blocks % 4)), moved);
 }
 
 // Stages of shared memory, and threads of a block, as kernels are built.

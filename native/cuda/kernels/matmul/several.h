@@ -9,6 +9,7 @@ struct SeveralTile {
   int rows, columns, threads, stages, step, resident;  // of k in a stage; blocks of a multiprocessor
   double start, end, pace, alone;                      // of the launch; of a block; multiply-adds of a multiprocessor in a microsecond, by as many blocks as are resident; of that pace, what one block reaches
   double words_a, words_b, turned_16_a, turned_16_b, turned_a, turned_b;  // more where an operand is copied a word at a time, or turned: its rows start on 16 bytes or not
+  double held = 1;  // of this where both are turned by way of registers
 };
 
 // Fitted to times of 654 products on an H200 (3 to 5 % root mean square error; NOTES.md).
@@ -17,7 +18,7 @@ constexpr SeveralTile several_tiles[] = {
     {32, 64, 128, 4, 32, 4, 5.86, 0.761, 163.8e3, 0.741, 0.059, 0.115, 0.038, 0.160, 0.038, 0.184},
     {32, 64, 256, 6, 32, 2, 5.28, 1.68, 149.7e3, 0.898, 0.074, 0.194, 0.000, 0.241, 0.000, 0.288},
     {64, 32, 128, 4, 32, 4, 5.91, 0.785, 163.6e3, 0.749, 0.099, 0.126, 0.166, 0.054, 0.199, 0.078},
-    {64, 64, 128, 4, 16, 4, 5.65, 0.519, 163.0e3, 0.74, 0.040, 0.042, 0.077, 0.090, 0.101, 0.110},
+    {64, 64, 128, 4, 16, 4, 5.65, 0.519, 163.0e3, 0.74, 0.040, 0.042, 0.077, 0.090, 0.101, 0.110, 0.932},
     {64, 64, 256, 4, 32, 2, 5.17, 1.71, 158.1e3, 0.887, 0.042, 0.061, 0.046, 0.028, 0.061, 0.040},
     {64, 128, 128, 3, 32, 3, 5.8, 1.04, 193.3e3, 0.79, 0.049, 0.074, 0.096, 0.145, 0.108, 0.195},
     {96, 64, 256, 5, 32, 1, 4.62, 3.32, 163.9e3, 0.7, 0.054, 0.062, 0.110, 0.090, 0.142, 0.085},
@@ -39,11 +40,12 @@ inline SeveralPlan several_plan(int sm_count, const ProductShape& s) {
   SeveralPlan best = {};
   for (const SeveralTile& t : several_tiles) {
     const double copies_a = s.trans_a ? (aligned_a ? 0 : t.words_a) : aligned_a ? t.turned_16_a : t.turned_a, copies_b = !s.trans_b ? (aligned_b ? 0 : t.words_b) : aligned_b ? t.turned_16_b : t.turned_b;
+    const double copies = (1 + copies_a + copies_b) * (!s.trans_a && s.trans_b ? t.held : 1);
     const int64_t count = s.batch * up(s.m, t.rows) * up(s.n, t.columns), steps = up(s.k, t.step);
     for (const int64_t splits : {1, 2, 3, 4, 6, 8}) {
       const int64_t share = up(steps, splits);
       if (splits > 1 && (steps < splits * least_steps || share * (splits - 1) >= steps || splits * s.batch * s.m * s.n > most_shared)) break;
-      const double block = t.end + static_cast<double>(t.rows * t.columns) * static_cast<double>(splits > 1 ? share * t.step : up(s.k, 4) * 4) * (1 + copies_a + copies_b) / t.pace;
+      const double block = t.end + static_cast<double>(t.rows * t.columns) * static_cast<double>(splits > 1 ? share * t.step : up(s.k, 4) * 4) * copies / t.pace;
       const int64_t blocks = up(count * splits, sm_count), rest = blocks % t.resident;
       const double missing = rest > 0 ? static_cast<double>(t.resident - rest) / (t.resident - 1) : 0, rounds = static_cast<double>(blocks - rest) + static_cast<double>(rest) / (1 - (1 - t.alone) * missing * missing);
       if (const double cost = t.start + std::max(block * rounds, moved) + f32_joins(s, splits) / f32_steps_of_us; best.tile == nullptr || cost < best.cost) best = {&t, count, splits, cost};
@@ -62,7 +64,7 @@ inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s
   const SeveralPlan p = several_plan(sm_count, s);
   const double slab = slab_cost(sm_count, shared_bytes, s);
   if (p.blocks > most_rounds * sm_count || (slab > 0 && p.cost >= slab)) return false;
-  return (slab > 0 && s.k <= slab_at_once) || p.cost < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+  return slab > 0 || p.cost < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
 }
 
 }  // namespace opscope::cuda

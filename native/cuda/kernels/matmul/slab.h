@@ -5,9 +5,6 @@
 
 namespace opscope::cuda {
 
-// Of k, up to which a block has all of it; more comes in rounds.
-constexpr int slab_at_once = 96;
-
 struct SlabPlan {
   SlabTask task;
   int rows, columns;  // of a tile, as kernels are built: 64 x 128 or 128 x 64
@@ -27,16 +24,14 @@ inline SlabPlan slab_plan(const ProductShape& s) {
   t.by_tiles_m = divide_by(t.tiles_m), t.by_tiles_n = divide_by(t.tiles_n);
   t.batches_a = static_cast<int>(s.batch_a);
   t.wide_a = s.m % 4 == 0, t.wide_b = t.wide_c = s.n % 4 == 0;
-  constexpr int round = 64;
-  t.depth = s.k <= slab_at_once ? s.k : static_cast<int>(up(s.k, up(s.k, round)));
-  const int operands = t.depth * (slab_pitch(p.rows) + slab_pitch(p.columns)), results = t.wide_c ? 0 : p.rows * slab_pitch(p.columns);
+  const int operands = t.k * (slab_pitch(p.rows) + slab_pitch(p.columns)), results = t.wide_c ? 0 : p.rows * slab_pitch(p.columns);
   p.shared = std::max(operands, results) * 4;
   return p;
 }
 
 // Whether operands, results and multiply-adds take about as long as each other, and tiles are many enough to overlap them (93 products on an H100, NOTES.md). `shared_bytes`: what a block may have.
 inline bool is_slab(int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_k = 9, most_k = slab_at_once, least_side = 33;
+  constexpr int least_k = 9, most_k = 96, least_side = 33;
   constexpr int64_t least_blocks = 64, most_blocks = int64_t{1} << 31;
   if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 64) * up(s.n, 64) >= most_blocks) return false;
   const SlabPlan p = slab_plan(s);

@@ -11,7 +11,6 @@ constexpr int slab_pitch(int side) { return side + 4; }
 
 struct SlabTask {
   int m, n, k;
-  int depth;  // of k that a block has at a time
   int tiles_m, tiles_n;
   Divide by_tiles_m, by_tiles_n;
   int batches_a;               // a repeats after so many products

@@ -1,7 +1,8 @@
-// f32 products whose blocks hold a short k in shared memory, of which a multiprocessor has several, or that share tiles evenly, tf32 products of a long k off 16 bytes, and products of bytes with a few rows: part of opscope_cuda_plan_test.
+// f32 products whose blocks hold a short k in shared memory, of which a multiprocessor has several, that have equal runs of stages, or that share tiles evenly, tf32 products of a long k off 16 bytes, and products of bytes with a few rows: part of opscope_cuda_plan_test.
 #include <algorithm>
 
 #include "kernels/matmul/scaled_few.h"
+#include "kernels/matmul/runs.h"
 #include "kernels/matmul/several.h"
 #include "kernels/matmul/slab.h"
 #include "kernels/matmul/unaligned.h"
@@ -18,13 +19,13 @@ bool slab() {
   bool right = true;
   for (const int m : {33, 64, 65, 129, 4097, 65'537})
     for (const int n : {33, 49, 64, 65, 128, 129, 258, 4100})
-      for (const int k : {9, 17, 32, 33, 64, 65, 95, 96, 97, 209, 512})
+      for (const int k : {9, 17, 32, 33, 64, 65, 95, 96})
         for (const int64_t batch : {1, 7}) {
           const SlabPlan p = slab_plan({batch, m, n, k, false, false});
           const SlabTask& t = p.task;
           right = right && p.rows * p.columns == 64 * 128 && p.rows % slab_warp_rows == 0 && p.columns % slab_warp_columns == 0 && p.rows / slab_warp_rows * (p.columns / slab_warp_columns) * 32 == slab_threads;
           right = right && t.tiles_m * p.rows >= m && (t.tiles_m - 1) * p.rows < m && t.tiles_n * p.columns >= n && (t.tiles_n - 1) * p.columns < n && p.blocks == batch * t.tiles_m * t.tiles_n;
-          right = right && p.shared >= t.depth * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (k <= 96 ? t.depth == k : t.depth <= 64 && t.depth >= 32) && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && ((k > 64 && k <= 96) || p.shared <= 55 << 10);
+          right = right && p.shared >= k * (slab_pitch(p.rows) + slab_pitch(p.columns)) * 4 && (n % 4 == 0 || p.shared >= p.rows * slab_pitch(p.columns) * 4) && p.shared <= 99 << 10 && (k > 64 || p.shared <= 55 << 10);
         }
   return right;
 }
@@ -42,6 +43,24 @@ bool several() {
           right = right && p.blocks == batch * up(m, p.tile->rows) * up(n, p.tile->columns) && p.splits >= 1 && up(steps, p.splits) * (p.splits - 1) < steps && (p.splits == 1 || p.splits * batch * m * n <= 1 << 24);
         }
   return right;
+}
+
+// Runs of all blocks and the whole tiles beside them cover all stages once, every run is a tile at least, and shared memory holds the blocks of a multiprocessor.
+bool runs() {
+  bool right = runs_resident * (static_cast<int>(runs_shared_bytes) + 1024) <= 228 << 10 && runs_shared_bytes <= shared_bytes;
+  int found = 0;
+  for (const int m : {73, 585, 2100, 4097, 30'001})
+    for (const int n : {73, 131, 1024, 8192})
+      for (const int k : {40, 96, 209, 1600})
+        for (const int64_t batch : {1, 7, 33}) {
+          const RunsPlan p = runs_plan(132, {batch, m, n, k, false, false});
+          const int64_t tiles = batch * up(m, runs_rows) * up(n, runs_columns), steps = up(k, runs_step);
+          right = right && p.tiles == tiles && (p.blocks > 0) == (tiles >= 264);
+          if (p.blocks == 0) continue;
+          found++;
+          right = right && p.blocks == 264 && p.runs.rounds >= 0 && p.runs.stages >= steps && p.runs.longer >= 0 && p.runs.longer < p.blocks && p.runs.stages * p.blocks + p.runs.longer == (tiles - p.runs.rounds * p.blocks) * steps;
+        }
+  return right && found > 0;
 }
 
 // Blocks of products whose operands are read as they lie cover the result once, whichever side is long, each block has a stage of k, and shared memory holds the rings of all blocks of a multiprocessor.
@@ -105,13 +124,15 @@ void f32_products() {
   expect(by_slab(4097, 846, 23) && by_slab(12'809, 258, 29) && by_slab(64, 262'144, 33) && by_slab(12'765, 129, 64) && slab_plan({1, 262'145, 49, 48, true, true}).rows == 128 && slab_plan({1, 64, 262'144, 33, true, false}).rows == 64 && by_slab(4097, 846, 9) && !by_slab(4097, 846, 8) &&
              !by_slab(4097, 846, 97) && !by_slab(37'136, 32, 23) && !by_slab(300, 300, 64) && !by_slab(4000, 64, 64),
          "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
-  const auto in_rounds = [](const ProductShape& s) { return is_slab_in_rounds(132, shared_bytes, s); };
-  expect(in_rounds({17, 4095, 80, 127, true, true}) && in_rounds({1, 7443, 1025, 144, false, true}) && in_rounds({1, 16'384, 512, 99, false, true}) && !in_rounds({1, 1023, 1023, 257, false, false}) && !in_rounds({1, 4096, 4096, 128, false, false}),
-         "more of k comes in rounds where tiles would wait for copies of their operands");
   expect(several(), "tiles of which a multiprocessor has several cover the result once, and fit shared memory");
   const auto tile = [](const ProductShape& s) { return several_plan(132, s); };
   expect(tile({1, 257, 276, 513, false, true}).tile->rows == 32 && tile({1, 257, 276, 513, false, true}).splits > 1 && tile({1, 864, 744, 132, true, false}).tile->threads == 256 && tile({1, 7443, 1025, 144, false, true}).tile->columns == 128 && tile({1, 7443, 1025, 144, false, true}).splits == 1,
          "few results take small tiles and shares of k, one round of blocks more threads, and many blocks large tiles");
+  expect(runs(), "runs of stages and whole tiles cover the product once");
+  const auto by_runs = [](const ProductShape& s) { return is_runs(132, shared_bytes, s); };
+  expect(by_runs({1, 977, 3276, 2048, true, false}) && by_runs({1, 1528, 4421, 146, false, false}) && by_runs({1, 1174, 3641, 719, false, true}) && !by_runs({1, 1025, 1025, 280, false, false}) && !by_runs({1, 4096, 4096, 4096, false, false}) && !by_runs({1, 72, 40'000, 300, false, false}) &&
+             !by_runs({1, 12'765, 129, 128, false, false}),
+         "products of a few rounds of tiles take them, but for few tiles, large products and slim sides");
   const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
   expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 257, 276, 513, false, true}) && by_several({1, 384, 1572, 72, true, false}) && !by_several({1, 4096, 4096, 512, false, true}) &&
              !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 4097, 846, 16, false, false}) && !by_several({1, 72, 4096, 144, false, true}) && !by_several({1, 4096, 4096, 4096, false, false}),
