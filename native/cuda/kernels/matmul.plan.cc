@@ -204,6 +204,7 @@ void launch_matmul(Planner& p, const Product& product) {
     case ProductKernel::short_k: return launch_short(p, product);
     case ProductKernel::short_f32: return launch_short_f32(p, product);
     case ProductKernel::tall: return launch_tall(p, product, choice.tall);
+    case ProductKernel::resident: return launch_resident(p, product, choice.resident);
     case ProductKernel::stream: return launch_stream(p, product, choice.stream);
     case ProductKernel::slim: return launch_slim(p, product, choice.slim);
     case ProductKernel::narrow_split: return launch_narrow_split(p, product, choice.narrow_split);

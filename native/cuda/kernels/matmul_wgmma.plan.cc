@@ -10,14 +10,15 @@
 
 namespace opscope::cuda {
 
-WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int rows, int64_t batch_x, int64_t batch_y) {
+WgmmaTask wgmma_task(const WgmmaShape& s, const WgmmaPlan& plan, int64_t line, int64_t batch_x, int64_t batch_y) {
   const int64_t tiles_x = ceil_div(s.x, plan.rows), tiles_y = ceil_div(s.y, plan.columns), parts = s.batch * tiles_x * tiles_y - plan.whole, work = plan.whole + parts * plan.splits;
   if (work > Launch::max_blocks_x || tiles_y * wgmma_group > Launch::max_blocks_x) throw Error("unsupported", "This product has more tiles than a launch can pass. Choose a smaller size.");
   const auto divisor = [](int64_t by) { return divisor_of(static_cast<unsigned>(by)); };
   WgmmaTask task = {};
   task.x = s.x, task.y = s.y, task.k = s.k, task.batches = static_cast<int>(s.batch);
   task.steps = static_cast<int>(ceil_div(s.k, line)), task.each = static_cast<int>(ceil_div(task.steps, plan.splits));
-  task.whole = static_cast<int>(plan.whole), task.parts = static_cast<int>(parts), task.joined = plan.joined, task.bytes = rows * 128;
+  task.whole = static_cast<int>(plan.whole), task.parts = static_cast<int>(parts), task.joined = plan.joined;
+  task.tail = static_cast<int>(ceil_div((s.k - 1) % line + 1, line / 4));
   task.work = static_cast<int>(work), task.tiles_x = static_cast<int>(tiles_x);
   task.splits = divisor(plan.splits), task.tiles = divisor(tiles_x * tiles_y), task.group = divisor(wgmma_group * tiles_y), task.last = divisor((tiles_x - 1) % wgmma_group + 1);
   task.batches_x = divisor(batch_x), task.batches_y = divisor(batch_y);
@@ -49,7 +50,7 @@ void launch_shifted(Planner& p, const Product& product) {
   copied = space(p, y, none) || copied;
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaShape shape = {s.batch, x_is_b ? s.n : s.m, x_is_b ? s.m : s.n, s.k};
-  const WgmmaTask task = wgmma_task(shape, {plan.tile_rows, plan.columns, plan.splits, false}, line, plan.columns, x.batch, y.batch);
+  const WgmmaTask task = wgmma_task(shape, {plan.tile_rows, plan.columns, plan.splits, false}, line, x.batch, y.batch);
   const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_y ? static_cast<unsigned>(plan.columns) : line);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   const unsigned shared = shifted_shared_bytes(plan.columns);
@@ -78,19 +79,33 @@ void launch_wgmma(Planner& p, const Product& product) {
   const bool k_rows_x = turned || s.trans_a, k_rows_y = !turned && !s.trans_b;
   const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
-  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line);
-  const int rows_x = k_rows_x ? plan.rows : rows_brought(plan.rows, shape.x), rows_y = k_rows_y ? plan.columns : rows_brought(plan.columns, shape.y);
-  const CUtensorMap map_x = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, k_rows_x ? line : static_cast<unsigned>(rows_x));
-  const CUtensorMap map_y = tensor_map(y.address, p.spec.dtype, {y.batch, y.rows, y.cols, y.pitch}, k_rows_y ? line : static_cast<unsigned>(rows_y));
-  const WgmmaTask task = wgmma_task(shape, plan, line, rows_x + rows_y, x.batch, y.batch);
+  const WgmmaPlan turns = tf32 || copied ? WgmmaPlan{} : turns_plan(p.device.sm_count, shape), plan = turns.turns ? turns : wgmma_plan(p.device.sm_count, shape, line);
+  const auto map = [&](const Operand& o, int rows) { return tensor_map(o.address, p.spec.dtype, {o.batch, o.rows, o.cols, o.pitch}, static_cast<unsigned>(rows)); };
+  const CUtensorMap map_x = map(x, k_rows_x ? static_cast<int>(line) : rows_brought(plan.rows, shape.x)), map_y = map(y, k_rows_y ? static_cast<int>(line) : rows_brought(plan.columns, shape.y));
+  const WgmmaTask task = wgmma_task(shape, plan, line, x.batch, y.batch);
+  // Kernels that take turns bring no lines behind the end of k.
+  const int lines = plan.turns ? task.tail * static_cast<int>(line) / 4 : static_cast<int>(line);
+  const CUtensorMap last_x = map(x, k_rows_x ? lines : rows_of_last(plan.rows, shape.x)), last_y = map(y, k_rows_y ? lines : rows_of_last(plan.columns, shape.y));
   const CUdeviceptr shares = wgmma_shares(p, plan, task);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
-  const CUfunction f = p.kernel_in("matmul_wgmma_" + p.dtype(), "matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s), shared);
-  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map_x, map_y, product.c, shares, task);
+  const std::string module = (plan.turns ? "matmul_turns_" : "matmul_wgmma_") + p.dtype(), tile = (plan.turns ? "" : std::to_string(plan.rows) + "_") + std::to_string(plan.columns);
+  const CUfunction f = p.kernel_in(module, module + "_" + tile + "_" + layout_of(s), shared);
+  const auto launched = [&](const auto&... last) -> Launch& { return p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map_x, map_y, last_x, last_y, product.c, last...); };
+  Launch& launch = plan.turns ? launched(task) : launched(shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
   launch.always_waits();
   if (copied) launch.early(p.device);
   join_wgmma(p, plan, task, shares, product.c, scalar_dtype(p), turned);
+}
+
+void launch_resident(Planner& p, const Product& product, const ResidentPlan& plan) {
+  const Operand x = plan.columns ? right(product) : left(product);
+  const CUtensorMap map = tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, static_cast<unsigned>(plan.box_rows));
+  const Operand few = plan.columns ? left(product) : right(product);
+  const CUtensorMap few_map = plan.task.brought > 0 ? tensor_map(few.address, p.spec.dtype, {few.batch, few.rows, few.cols, few.pitch}, static_cast<unsigned>(plan.task.few)) : map;
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const std::string kernel = "matmul_resident_" + p.dtype() + (plan.columns ? "_n" : "_m") + (plan.k_contiguous ? "_k_" : "_l_") + std::to_string(plan.lines);
+  p.launch(p.kernel_in("matmul_resident", kernel, shared), {plan.blocks}, resident_threads, shared, map, few_map, plan.columns ? product.a : product.b, product.c, plan.task);
 }
 
 void launch_linear_wgmma(Planner& p, const Product& product, const LinearStore& store) {
@@ -100,12 +115,11 @@ void launch_linear_wgmma(Planner& p, const Product& product, const LinearStore& 
   const WgmmaShape shape = {1, product.s.m, product.s.n, product.s.k};
   const WgmmaPlan plan = wgmma_plan(p.device.sm_count, shape, line, 256, false);
   const auto map = [&](const Operand& x, int rows) { return tensor_map(x.address, p.spec.dtype, {1, x.rows, x.cols, x.pitch}, static_cast<unsigned>(rows)); };
-  const int rows_x = rows_brought(plan.rows, shape.x), rows_y = rows_brought(plan.columns, shape.y);
-  const WgmmaTask task = wgmma_task(shape, plan, line, rows_x + rows_y, 1, 1);
+  const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const std::string module = "matmul_linear_" + p.dtype();
   const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + names[static_cast<int>(store.kind)], shared);
-  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, rows_x), map(b, rows_y), product.c, task, store);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, rows_brought(plan.rows, shape.x)), map(b, rows_brought(plan.columns, shape.y)), map(a, rows_of_last(plan.rows, shape.x)), map(b, rows_of_last(plan.columns, shape.y)), product.c, task, store);
   launch.always_waits();
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
 }

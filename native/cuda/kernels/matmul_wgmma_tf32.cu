@@ -9,8 +9,8 @@
 
 #define MATMUL(GROUPS, BM, BN, LAYOUT, TX, REGISTERS, TURNED)                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(128 + GROUPS * 128, 1) matmul_wgmma_tf32_##BM##_##BN##_##LAYOUT(const __grid_constant__ TensorMap x, const __grid_constant__ TensorMap y, \
-                                                                                                               tf32* c, float* shares, const __grid_constant__ WgmmaTask task) { \
-    matmul<tf32, GROUPS, BN, TX, 0, REGISTERS, TURNED>(x, y, c, shares, task);                                                                                                 \
+                                                                                                               const __grid_constant__ TensorMap last_x, const __grid_constant__ TensorMap last_y, tf32* c, float* shares, const __grid_constant__ WgmmaTask task) { \
+    matmul<tf32, GROUPS, BN, TX, 0, REGISTERS, TURNED>(x, y, last_x, last_y, c, shares, task);                                                                                                 \
   }
 #define MATMUL_LAYOUTS(GROUPS, BM, BN)             \
   MATMUL(GROUPS, BM, BN, nt, 0, false, false)      \

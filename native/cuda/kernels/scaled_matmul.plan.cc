@@ -26,12 +26,11 @@ void launch_scaled_wgmma(Planner& p, const ScaledShape& s) {
   Operand a = {p.input(0), 1, shape.x, shape.k, s.k}, b = {p.input(1), 1, shape.y, shape.k, s.k};
   const bool copied = space(p, a, b);
   const auto map = [&](const Operand& x, int rows) { return tensor_map(x.address, p.spec.dtype, {x.batch, x.rows, x.cols, x.pitch}, static_cast<unsigned>(rows)); };
-  const int rows_x = rows_brought(plan.rows, shape.x), rows_y = rows_brought(plan.columns, shape.y);
-  const WgmmaTask task = wgmma_task(shape, plan, line, rows_x + rows_y, 1, 1);
+  const WgmmaTask task = wgmma_task(shape, plan, line, 1, 1);
   const CUdeviceptr shares = wgmma_shares(p, plan, task);
   const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
   const CUfunction f = p.kernel_in("scaled_matmul_wgmma", "scaled_matmul_wgmma_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns), shared);
-  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, rows_x), map(b, rows_y), p.input(2), p.input(3), p.output(), shares, task);
+  Launch& launch = p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map(a, rows_brought(plan.rows, shape.x)), map(b, rows_brought(plan.columns, shape.y)), map(a, rows_of_last(plan.rows, shape.x)), map(b, rows_of_last(plan.columns, shape.y)), p.input(2), p.input(3), p.output(), shares, task);
   if (plan.joined) launch.cluster(static_cast<unsigned>(plan.splits));
   if (copied) launch.early(p.device);
   join_wgmma(p, plan, task, shares, p.output(), "bf16", false);

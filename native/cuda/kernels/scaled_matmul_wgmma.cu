@@ -78,7 +78,7 @@ __device__ __forceinline__ void sum_stages(float (&acc)[R], int steps, const Mul
 #endif
 
 template <class T, int GROUPS, int BN>
-__device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& map_y, const float* scale_a, const float* scale_b, bf16* c, float* shares, const WgmmaTask& s) {
+__device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& map_y, const TensorMap& last_x, const TensorMap& last_y, const float* scale_a, const float* scale_b, bf16* c, float* shares, const WgmmaTask& s) {
 #ifdef OPSCOPE_WGMMA
   constexpr int S = STAGES<GROUPS, BN>, BM = GROUPS * 64, X_BYTES = BM * ROW, BYTES = X_BYTES + BN * ROW;
   constexpr bool MANY_REGISTERS = GROUPS == 2 && BN >= 128;
@@ -98,12 +98,14 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);
       const Steps steps = steps_of(s, at);
+      const int rows_x = min(BM, s.x - at.x * BM), rows_y = min(BN, s.y - at.y * BN);
+      const TensorMap &this_x = rows_x < BM ? last_x : map_x, &this_y = rows_y < BN ? last_y : map_y;
       for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES;
         barrier_wait(empty + 8 * stage, phase ^ 1);
-        barrier_expect(bar, s.bytes);
-        bulk_load(x, &map_x, bar, step * ROW, at.x * BM, 0);
-        bulk_load(x + X_BYTES, &map_y, bar, step * ROW, at.y * BN, 0);
+        barrier_expect(bar, (rows_x + rows_y) * ROW);
+        bulk_load(x, &this_x, bar, step * ROW, at.x * BM, 0);
+        bulk_load(x + X_BYTES, &this_y, bar, step * ROW, at.y * BN, 0);
       }
     }
     return;
@@ -160,9 +162,9 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
 
 #define SCALED(T, dtype, GROUPS, BM, BN)                                                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(128 + GROUPS * 128, 1) scaled_matmul_wgmma_##dtype##_##BM##_##BN(const __grid_constant__ TensorMap x, const __grid_constant__ TensorMap y,      \
-                                                                                                                const float* scale_a, const float* scale_b, bf16* c, float* shares,          \
+                                                                                                                const __grid_constant__ TensorMap last_x, const __grid_constant__ TensorMap last_y, const float* scale_a, const float* scale_b, bf16* c, float* shares,          \
                                                                                                                 const __grid_constant__ WgmmaTask task) {                                     \
-    scaled<T, GROUPS, BN>(x, y, scale_a, scale_b, c, shares, task);                                                                                                                          \
+    scaled<T, GROUPS, BN>(x, y, last_x, last_y, scale_a, scale_b, c, shares, task);                                                                                                                          \
   }
 #define SCALED_TILES(T, dtype) SCALED(T, dtype, 2, 128, 192) SCALED(T, dtype, 2, 128, 128) SCALED(T, dtype, 2, 128, 64) SCALED(T, dtype, 1, 64, 64)
 SCALED_TILES(e4m3, f8e4m3)

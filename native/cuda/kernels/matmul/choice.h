@@ -11,6 +11,7 @@
 #include "narrow.h"
 #include "narrow_split.h"
 #include "panels.h"
+#include "resident.h"
 #include "shallow.h"
 #include "shifted.h"
 #include "runs.h"
@@ -39,6 +40,7 @@ enum class ProductKernel {
   shallow,    // matmul_shallow: f16 and bf16 with up to 8 of k and few rows, or whole vectors in rows
   each,       // matmul_each: other narrow results of a short k
   tall,       // matmul_tall: f16, bf16 and tf32 with one long side, a few dozen of the other, a short k and rows that start on 16 bytes
+  resident,   // matmul_resident: f16, bf16 and tf32 on sm_90 with one long side, up to 128 of the other, a short k and a long operand whose rows start on 16 bytes
   long_side,  // matmul_long: f16, bf16 and tf32 on sm_90 with one long side, a short k and rows that do not start on 16 bytes
   tiles,      // others, by tile_kernel
 };
@@ -68,6 +70,7 @@ struct ProductChoice {
   StreamPlan stream = {};
   NarrowSplitPlan narrow_split = {};
   TallPlan tall = {};
+  ResidentPlan resident = {};
   SlimPlan slim = {};
   NarrowPlan narrow = {};
   LongPlan long_side = {};
@@ -79,7 +82,12 @@ inline bool takes_several(const Traits& device, const ProductShape& s) { return 
 
 inline bool takes_runs(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_runs(device.sm_count, device.shared_bytes_per_block, s); }
 
-inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) { return dtype == Dtype::tf32 ? is_panels_tf32(s) : takes_panels_16(device.sm_count, s); }
+inline bool takes_panels(const Traits& device, Dtype dtype, const ProductShape& s) {
+  if (dtype != Dtype::tf32) return takes_panels_16(device.sm_count, s);
+  // Of few terms, in the place of matmul_unaligned, whose stages would be mostly empty.
+  constexpr int few_terms = 16;
+  return is_panels_tf32(s) || (s.k <= few_terms && unaligned_pays_few(device.sm_count, device.shared_bytes_per_block, 4, s));
+}
 
 // Two to eight vectors (four in 16 bits) with k contiguous and a large matrix, all rows on 16 bytes: the copy engine reads both as they lie, no more rows than there are. Bounds are where it was faster than kernels that stream
 // the matrix (NOTES.md).
@@ -111,7 +119,12 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
   if (takes_wgmma_few(device, dtype, s)) return c;
+  if (tensor_cores && has_wgmma(device)) c.resident = resident_plan(device.sm_count, shared, bytes, s);
   if (tensor_cores) c.tall = tall_plan(device.sm_count, shared, bytes, s);
+  // Of fewer terms matmul_short was not timed beside it.
+  constexpr int least_resident_k_tf32 = 32;
+  const bool keeps_short = is_short(bytes, s) && (bytes == 2 || s.k < least_resident_k_tf32);
+  if (c.resident.lines > 0 && !keeps_short && !(c.tall.chunks > 0 && tall_before_resident(bytes, s))) return take(ProductKernel::resident);
   if (c.tall.chunks > 0) return take(ProductKernel::tall);
   if (tensor_cores && (takes_panels(device, dtype, s) || unaligned_pays_few(device.sm_count, shared, bytes, s))) return c;
   const int few = std::min(s.m, s.n), length = std::max(s.m, s.n);

@@ -120,6 +120,7 @@ struct WgmmaPlan {
   int64_t splits;     // of k
   bool joined;        // the blocks of a tile's shares are a cluster
   int64_t whole = 0;  // tiles whose k is not split, so that they fill whole waves; the others have shares
+  bool turns = false;  // warp groups have tiles of their own, and take turns (wgmma_turns.cuh)
 };
 
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
@@ -135,11 +136,15 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
   constexpr double start = 6163, join = 987, join_tile = 6342, rejoin = 2481, launch = 1370, traffic = 8.07e-4, part_launch = 4750, part_traffic = 1.86e-3, bytes_per_ns = 5440;
   const int64_t steps = up(s.k, step);
   const double results = static_cast<double>(s.batch) * s.x * s.y, bytes = (results + static_cast<double>(s.batch) * (s.x + s.y) * s.k) * 128 / static_cast<double>(step);
+  // Of a very long k, shares read each operand from memory once where one tile has all results.
+  constexpr int64_t long_steps = 1024;
+  const bool one_tile = s.batch == 1 && s.x <= 128 && s.y <= 128 && steps >= long_steps;
   WgmmaPlan best = {128, 256, 1, false};
   double least = 0;
   const auto consider = [&](const Tile& t, int64_t splits, bool joined) {
     if (up(steps, splits) * (splits - 1) >= steps) return;  // an empty share
     const int64_t tiles = s.batch * up(s.x, t.rows) * up(s.y, t.columns), room = !joined || splits <= 2 ? sm_count : splits == 4 ? sm_count / 11 * 10 : sm_count / 8 * 7;  // clusters of four and more leave some multiprocessors of a GPC out
+    if (one_tile && splits > 1 && tiles > 1) return;
     const auto waves = static_cast<double>(up(tiles * splits, room)), share = static_cast<double>(splits);
     const double sent = joined ? join + join_tile * t.rows * t.columns / 32768 * (share - 1) / share : 0;
     double cost = start + std::max(waves * (static_cast<double>(up(steps, splits)) * t.stage + t.end + sent), bytes / bytes_per_ns);
@@ -165,6 +170,16 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
       }
   }
   return best;
+}
+
+// 16-bit products of a short k on rows that start on 16 bytes by warp groups that take turns, where these were faster than others on an H200 (NOTES.md): wgmma_turns.cuh. No columns elsewhere.
+inline WgmmaPlan turns_plan(int sm_count, const WgmmaShape& s) {
+  constexpr int least_k = 64, most_k = 320, least_k_wide = 97, least_waves = 2;
+  const int64_t rows = s.batch * up(s.x, 128), tiles = rows * up(s.y, 128);
+  if (s.k < least_k || s.k > most_k || s.y % 8 != 0 || tiles < least_waves * sm_count) return {};
+  // Columns that a multiprocessor has, with tiles of 192 and 128.
+  const double wide = static_cast<double>(up(rows * up(s.y, 192), sm_count)) * 192, narrow = static_cast<double>(up(tiles, sm_count)) * 128;
+  return {128, s.k >= least_k_wide && wide <= 1.07 * narrow ? 192 : 128, 1, false, 0, true};
 }
 
 }  // namespace opscope::cuda

@@ -33,13 +33,20 @@ __device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, 
   for (int i = 0; i < 16; i++) f[i] = round_tf32(f[i]);
 }
 
-// ROWS rows of an operand from `row` on, by a stage of K: boxes of 128 bytes of its rows, or of K.
+// Rows that copies bring of `left` rows of an operand that a tile has: whole boxes of 128 bytes of rows, or as many as there are.
+template <class T, bool K_IS_ROW>
+__device__ __forceinline__ int rows_brought(int left) {
+  constexpr int LINE = ROW / sizeof(T);
+  return K_IS_ROW ? (left + LINE - 1) / LINE * LINE : left;
+}
+// ROWS rows of an operand from `row` on, by a stage of K: boxes of 128 bytes of its rows, or of K. Of boxes of rows, those within the first `rows`.
 template <class T, int ROWS, bool K_IS_ROW>
-__device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, uint32_t barrier, int row, int k, int batch) {
+__device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, uint32_t barrier, int row, int k, int batch, int rows = ROWS) {
   constexpr int LINE = ROW / sizeof(T);
   if constexpr (K_IS_ROW) {
 #pragma unroll
-    for (int i = 0; i < ROWS; i += LINE) bulk_load(to + i * ROW, &map, barrier, row + i, k, batch);
+    for (int i = 0; i < ROWS; i += LINE)
+      if (i < rows) bulk_load(to + i * ROW, &map, barrier, row + i, k, batch);
   } else {
     bulk_load(to, &map, barrier, k, row, batch);
   }
@@ -80,10 +87,11 @@ __device__ __forceinline__ void start_ring(const TensorMap& map_x, const TensorM
 
 #endif
 
+// `last_x`, `last_y`: of boxes with the rows of the last tile alone, as the copy engine takes longer for rows outside of a tensor than for others.
 // TX, TY: rows of X and Y are not contiguous in K. REGISTERS: tf32 whose X has TX, read by the threads; else wgmma reads both from shared memory.
 // KIND: what is done with the results of one product beside storing them, as `linear` says; its tiles are whole, or joined.
 template <class T, int GROUPS, int BN, int TX, int TY, bool REGISTERS = false, bool TURNED = false, LinearKind KIND = LinearKind::none>
-__device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& map_y, T* c, float* shares, const WgmmaTask& s, const LinearStore& linear = {}) {
+__device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& map_y, const TensorMap& last_x, const TensorMap& last_y, T* c, float* shares, const WgmmaTask& s, const LinearStore& linear = {}) {
 #ifdef OPSCOPE_WGMMA
   using Order = OrderOf<REGISTERS>;
   using Product = WarpGroupProduct<BN / 2>;
@@ -106,29 +114,31 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
       // Y are weights, which no launch before writes.
       const Place at = place_of(s, blockIdx.x);
       const Steps steps = steps_of(s, at);
+      const int left_x = min(BM, s.x - at.x * BM), left_y = min(BN, s.y - at.y * BN), rows_y = rows_brought<T, TY>(left_y);
       for (; ahead < S && steps.from + ahead < steps.to; ahead++) {
-        barrier_expect(full + 8 * ahead, s.bytes);
-        load_operand<T, BN, TY>(base + ahead * BYTES + X_BYTES, map_y, full + 8 * ahead, at.y * BN, (steps.from + ahead) * BK, 0);
+        barrier_expect(full + 8 * ahead, (rows_brought<T, TX>(left_x) + rows_y) * ROW);
+        load_operand<T, BN, TY>(base + ahead * BYTES + X_BYTES, left_y < BN ? last_y : map_y, full + 8 * ahead, at.y * BN, (steps.from + ahead) * BK, 0, rows_y);
       }
     }
     wait_for_last();  // operands that were copied or turned first
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);
       const Steps steps = steps_of(s, at);
-      const int x0 = at.x * BM, y0 = at.y * BN;
+      const int x0 = at.x * BM, y0 = at.y * BN, left_x = min(BM, s.x - x0), left_y = min(BN, s.y - y0), rows_x = rows_brought<T, TX>(left_x), rows_y = rows_brought<T, TY>(left_y);
+      const TensorMap &this_x = left_x < BM ? last_x : map_x, &this_y = left_y < BN ? last_y : map_y;
       const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
       for (int step = steps.from; step < steps.to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, x = base + stage * BYTES, y = x + X_BYTES;
         if constexpr (KIND != LinearKind::none) {
           if (ahead-- > 0) {
-            load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
+            load_operand<T, BM, TX>(x, this_x, bar, x0, step * BK, batch_x, rows_x);
             continue;
           }
         }
         barrier_wait(empty + 8 * stage, phase ^ 1);
-        barrier_expect(bar, s.bytes);
-        load_operand<T, BM, TX>(x, map_x, bar, x0, step * BK, batch_x);
-        load_operand<T, BN, TY>(y, map_y, bar, y0, step * BK, batch_y);
+        barrier_expect(bar, (rows_x + rows_y) * ROW);
+        load_operand<T, BM, TX>(x, this_x, bar, x0, step * BK, batch_x, rows_x);
+        load_operand<T, BN, TY>(y, this_y, bar, y0, step * BK, batch_y, rows_y);
       }
     }
     return;

@@ -20,7 +20,7 @@ struct WgmmaTask {
   int whole, parts;    // tiles whose k is not split, before those of which it is; how many these are
   int work;            // tiles of all products and shares
   int tiles_x;         // tiles along X
-  int bytes;           // of both operands that the copy engine brings for a stage
+  int tail;            // quarters of the last stage of K that are not empty
   int joined;          // 1: the blocks of a tile's shares are a cluster, and add them up; 0: they go to `shares`, for matmul_join
   Divisor splits;      // shares of k
   Divisor tiles;       // of one product

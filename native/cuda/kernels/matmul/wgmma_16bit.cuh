@@ -5,8 +5,8 @@
 
 #define WGMMA(T, GROUPS, BM, BN, LAYOUT, TA, TB)                                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(128 + GROUPS * 128, 1) matmul_wgmma_##T##_##BM##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, \
-                                                                                                          T* c, float* shares, const __grid_constant__ WgmmaTask task) {           \
-    matmul<T, GROUPS, BN, TA, TB>(a, b, c, shares, task);                                                                                                                             \
+                                                                                                          const __grid_constant__ TensorMap last_a, const __grid_constant__ TensorMap last_b, T* c, float* shares, const __grid_constant__ WgmmaTask task) {           \
+    matmul<T, GROUPS, BN, TA, TB>(a, b, last_a, last_b, c, shares, task);                                                                                                                             \
   }
 #define WGMMA_LAYOUTS(T, GROUPS, BM, BN) \
   WGMMA(T, GROUPS, BM, BN, nn, 0, 1)     \

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/matmul/panels.h"
+#include "kernels/matmul/resident.h"
 #include "kernels/matmul/tall.h"
 #include "kernels/test/expect.h"
 
@@ -48,9 +49,32 @@ bool tall() {
   return right && taken > 100;
 }
 
+// Tiles cover the long side once, and each warp group has slots of its own in a ring that fits beside the short operand and the results.
+bool resident() {
+  bool right = true;
+  int taken = 0;
+  for (const int length : {2000, 25'000, 286'664, 485'192, 1'000'001})
+    for (const int few : {16, 41, 56, 64, 72, 97, 104, 112, 128, 136})
+      for (const int k : {3, 16, 33, 40, 64, 104, 128, 136, 200})
+        for (const int64_t bytes : {2, 4})
+          for (const bool columns : {false, true})
+            for (const int layout : {0, 1, 2, 3}) {
+              const ProductShape s = {1, columns ? few : length, columns ? length : few, k, (layout & 1) != 0, (layout & 2) != 0};
+              const ResidentPlan p = resident_plan(132, 227 << 10, bytes, s);
+              if (p.lines == 0) continue;
+              taken++;
+              const ResidentTask& t = p.task;
+              right = right && p.columns == columns && t.length == length && t.few == few && few <= p.lines && t.tiles * resident_tile >= length && (t.tiles - 1) * resident_tile < length && t.chunks * 128 >= k * bytes && (t.chunks - 1) * 128 < k * bytes;
+              right = right && t.slots >= resident_groups && t.slots % resident_groups == 0 && t.slot % 1024 == 0 && t.bytes <= t.slot && (columns || t.staged == resident_tile * few * bytes) && resident_groups * t.staged >= few * k * bytes && t.staged % 16 == 0;
+              right = right && p.shared == t.chunks * p.lines * 128 + t.slots * (t.slot + 16) + resident_groups * t.staged + 16 && p.shared <= 227 << 10 && p.blocks <= 132 && p.box_rows <= 256 && (p.k_contiguous ? k : length) * bytes % 16 == 0 && (!columns || length * bytes % 16 == 0);
+            }
+  return right && taken > 100;
+}
+
 }  // namespace
 
 void panel_products() {
+  expect(resident(), "tiles cover the long side of a product whose short operand stays in shared memory once");
   expect(tall(), "warps cover the long side of a product with a short k once, in whole vectors");
   expect(panels(), "tiles of products by panels cover the result once");
   const auto tile = [](const ProductShape& s) { return std::make_pair(panels_plan(2, s).rows, panels_plan(2, s).columns); };
