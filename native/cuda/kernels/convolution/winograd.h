@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "../convolution.h"
-#include "../matmul/several.h"
+#include "../matmul/runs.h"
 #include "shape.h"
 #include "winograd_task.h"
 
@@ -28,9 +28,7 @@ struct ConvWinogradShape {
 // What tiles of f32 take on Hopper, in microseconds (tile_kernel of matmul/choice.h).
 inline double f32_product_cost(int sm_count, const ProductShape& s) {
   constexpr int64_t shared_bytes = 227 << 10;
-  if (is_several(sm_count, shared_bytes, s)) return several_plan(sm_count, s).cost;
-  if (is_slab(shared_bytes, s) || is_slab_in_rounds(sm_count, shared_bytes, s)) return slab_cost(sm_count, shared_bytes, s);
-  return f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+  return is_runs(sm_count, shared_bytes, s) ? runs_plan(sm_count, s).cost : f32_tiles_cost(sm_count, shared_bytes, s);
 }
 
 // Rows of one element are columns that lie as rows do.

@@ -40,10 +40,7 @@ inline bool is_runs(int sm_count, int64_t shared_bytes, const ProductShape& s) {
   const double left = static_cast<double>(s.batch_a) * s.m * s.k, right = static_cast<double>(s.batch) * s.k * s.n, results = static_cast<double>(s.batch) * s.m * s.n;
   if (s.k < least_k || std::min(s.m, s.n) < least_side || results * s.k > most_products || left + right > most_moved || results > most_moved) return false;
   const RunsPlan p = runs_plan(sm_count, s);
-  if (p.blocks == 0) return false;
-  if (is_several(sm_count, shared_bytes, s)) return p.cost * unsure < several_plan(sm_count, s).cost;
-  const double slab = slab_cost(sm_count, shared_bytes, s);
-  return p.cost * unsure < (slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us);
+  return p.blocks > 0 && p.cost * unsure < f32_tiles_cost(sm_count, shared_bytes, s);
 }
 
 }  // namespace opscope::cuda

@@ -67,4 +67,11 @@ inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s
   return slab > 0 || p.cost < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
 }
 
+// What the faster of these tiles, of slabs and of those of f32_plan() takes, in microseconds.
+inline double f32_tiles_cost(int sm_count, int64_t shared_bytes, const ProductShape& s) {
+  if (is_several(sm_count, shared_bytes, s)) return several_plan(sm_count, s).cost;
+  const double slab = slab_cost(sm_count, shared_bytes, s);
+  return slab > 0 ? slab : f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+}
+
 }  // namespace opscope::cuda
