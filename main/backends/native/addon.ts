@@ -54,8 +54,8 @@ export interface NativeCase {
   caseBytes(): number
   deviceDeltaBytes(): number | undefined
   tickNs(): number
-  /** 0 where the clock does not depend on the instructions. */
-  clockSettlesSeconds(): number
+  /** 0 where the clock does not depend on the instructions; absent in earlier builds. */
+  clockSettlesSeconds?(): number
   timer(): string
   notes(): string[]
   /** The kernels of one call, unchecked; see core/backend.ts KernelLaunch. */

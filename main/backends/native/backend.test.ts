@@ -17,7 +17,6 @@ function addonOf(attempts: number, code?: string): NativeAddon {
     }
     timer = () => 'cuda-event'
     tickNs = () => 1
-    clockSettlesSeconds = () => 0
     notes = () => []
   }
   return { Case } as unknown as NativeAddon
@@ -47,7 +46,6 @@ it('waits for kernels that a call on an open case needs first, such as those of 
   class Case {
     timer = () => 'cuda-event'
     tickNs = () => 1
-    clockSettlesSeconds = () => 0
     notes = () => []
     refill = later('refill', undefined)
     poison = later('poison', undefined)
@@ -76,7 +74,6 @@ it('offers composite operations where an implementation joins the kernels of the
     }
     timer = () => 'steady-clock'
     tickNs = () => 1
-    clockSettlesSeconds = () => 0
     notes = () => []
   }
   const addon = { Case, devices: () => [{ ...testDevice(), impls: [{ ...impl, id: 'kernel', joins: true }, { ...impl, id: 'library' }] }] }

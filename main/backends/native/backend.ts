@@ -116,7 +116,7 @@ class NativePreparedCase implements PreparedCase {
   ) {
     this.timer = timerSchema.parse(native.timer())
     this.tickNs = native.tickNs()
-    this.clockSettlesSeconds = native.clockSettlesSeconds()
+    this.clockSettlesSeconds = native.clockSettlesSeconds?.() ?? 0
     this.notes = native.notes()
   }
 
