@@ -10,23 +10,10 @@ namespace {
 #if defined(OPSCOPE_TILES)
 constexpr int64_t NARROW_TILES = 4;  // of the right operand: tmm1 .. tmm4; rows of the left one: tmm0; sums: tmm5 .. tmm7 by turns
 
-// While this exists, the thread has those tiles, of `units` pairs of terms.
-struct NarrowTiles {
-  explicit NarrowTiles(int64_t units) {
-    struct alignas(64) {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {};
-      uint8_t rows[16] = {};
-    } shape;
-    for (int i = 0; i < 8; i++) {
-      shape.row_bytes[i] = static_cast<uint16_t>(i == 0 ? 4 * units : 64);
-      shape.rows[i] = static_cast<uint8_t>(i > 0 && i <= NARROW_TILES ? units : TILE_ROWS);
-    }
-    __asm__ volatile("ldtilecfg %0" : : "m"(shape) : "memory");
-  }
-  ~NarrowTiles() { __asm__ volatile("tilerelease" : : : "memory"); }
-  NarrowTiles(const NarrowTiles&) = delete;
-  NarrowTiles& operator=(const NarrowTiles&) = delete;
+// Those tiles, of `units` pairs of terms.
+struct NarrowTiles : ShapedTiles {
+  explicit NarrowTiles(int64_t units)
+      : ShapedTiles([units](int i) { return TileShape{i > 0 && i <= NARROW_TILES ? units : TILE_ROWS, i == 0 ? 4 * units : 64}; }) {}
 };
 
 // Of fewer rows or terms, products by other tiles or by panels of floats take less, which one tile of columns repays later. Of an odd number of terms rows would be copied.

@@ -33,24 +33,37 @@ constexpr int64_t LYING_PANELS = 2;  // fewer than three of them do not repay a 
 #define OPSCOPE_TILE_ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : : : "memory")
 #define OPSCOPE_TILE_MULTIPLY(sum, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #sum : : : "memory")
 
-// While this exists, the thread has eight tiles of 64 bytes a row: sums and those of the left operand of up to 16 rows, those of the right one of 16.
-class Tiles {
+// Rows of a tile, and bytes of a row.
+struct TileShape {
+  int64_t rows, bytes;
+};
+
+// While this exists, the thread has eight tiles: shape_of(i) is the TileShape of each.
+class ShapedTiles {
  public:
-  explicit Tiles(int64_t rows = TILE_ROWS, int64_t units = TILE_UNITS) {
+  template <class F>
+  explicit ShapedTiles(const F& shape_of) {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {};
       uint8_t rows[16] = {};
-    } shape;
+    } shapes;
     for (int i = 0; i < 8; i++) {
-      shape.row_bytes[i] = static_cast<uint16_t>(i == 4 || i == 5 ? 4 * units : 64);
-      shape.rows[i] = static_cast<uint8_t>(i < 6 ? rows : units);
+      const TileShape shape = shape_of(i);
+      shapes.row_bytes[i] = static_cast<uint16_t>(shape.bytes);
+      shapes.rows[i] = static_cast<uint8_t>(shape.rows);
     }
-    __asm__ volatile("ldtilecfg %0" : : "m"(shape) : "memory");
+    __asm__ volatile("ldtilecfg %0" : : "m"(shapes) : "memory");
   }
-  ~Tiles() { __asm__ volatile("tilerelease" : : : "memory"); }
-  Tiles(const Tiles&) = delete;
-  Tiles& operator=(const Tiles&) = delete;
+  ~ShapedTiles() { __asm__ volatile("tilerelease" : : : "memory"); }
+  ShapedTiles(const ShapedTiles&) = delete;
+  ShapedTiles& operator=(const ShapedTiles&) = delete;
+};
+
+// Sums and tiles of the left operand of up to 16 rows, those of the right one of 16.
+struct Tiles : ShapedTiles {
+  explicit Tiles(int64_t rows = TILE_ROWS, int64_t units = TILE_UNITS)
+      : ShapedTiles([rows, units](int i) { return TileShape{i < 6 ? rows : units, i == 4 || i == 5 ? 4 * units : 64}; }) {}
 };
 
 // Tiles of the left operand: rows `stride` bytes apart, the tile of the next terms `step` bytes on.
