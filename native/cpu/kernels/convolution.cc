@@ -202,9 +202,16 @@ bool by_image_columns(const Geometry& whole) {
   return F::PAIRS ? columns.pays_beside_pairs() : columns.pays();
 }
 
-// Not where tiles of bf16 multiply.
+// Not where tiles of bf16 multiply, or where few filters meet the input as it lies.
 template <class F>
-bool by_few_outputs(const Geometry& whole) { return !F::TILES && FewOutputs(whole).pays(); }
+bool by_few_outputs(const Geometry& whole) {
+  const FewOutputs few(whole);
+  bool by_taps = false;
+#if defined(OPSCOPE_FEW_ROWS)
+  by_taps = few.of_few_filters() && TapProducts(whole).pays();
+#endif
+  return !F::TILES && few.pays() && !by_taps;
+}
 
 // One filter of single elements: its channels as a vector times the input as a matrix. Large ones of f32 wait for memory either way.
 bool by_vectors(const Geometry& whole, bool is_float) {

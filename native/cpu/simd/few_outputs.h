@@ -16,11 +16,13 @@ struct FewOutputs {
   int64_t rows() const { return g.batch * g.groups * outputs; }
   // Floats for those rows, of elements of so many bytes.
   size_t scratch(size_t bytes) const { return (static_cast<size_t>(rows() * terms) * bytes + 3) / 4; }
-  // Half a vector of outputs takes as long as they would as columns; fewer filters do not repay the copy.
+  // Whether filters are so few that sums of few channels, or of one at a time, do not repay the copy.
+  bool of_few_filters() const { return g.group_filters() < (g.volume() == 1 ? 32 : 12); }
+  // Half a vector of outputs takes as long as they would as columns.
   bool pays() const {
-    constexpr int64_t MOST_OUTPUTS = W / 2, LEAST_TERMS = 256, MOST_COPIED = 1 << 20;
-    const int64_t least_filters = g.volume() == 1 ? 32 : 12;
-    return W >= 8 && g.batch < MOST_OUTPUTS && g.batch * outputs <= MOST_OUTPUTS && g.volume() <= MOST_TAPS && terms >= LEAST_TERMS && g.group_filters() >= least_filters && times(rows(), terms) <= MOST_COPIED;
+    constexpr int64_t MOST_OUTPUTS = W / 2, LEAST_TERMS = 256, LEAST_CHANNELS = 32, MOST_COPIED = 1 << 20;
+    return W >= 8 && g.batch < MOST_OUTPUTS && g.batch * outputs <= MOST_OUTPUTS && g.volume() <= MOST_TAPS && times(rows(), terms) <= MOST_COPIED &&
+           (g.group_channels() >= LEAST_CHANNELS || (terms >= LEAST_TERMS && !of_few_filters()));
   }
 };
 
@@ -37,6 +39,35 @@ inline void list_taps(const Geometry& g, int64_t o, int64_t* at) {
     }
 }
 
+// The elements of the kernel that an output meets in the input.
+struct MetTaps {
+  const Geometry& g;
+  int64_t volume, count = 0, places[FewOutputs::MOST_TAPS], at[FewOutputs::MOST_TAPS];  // in the kernel, in a channel
+
+  explicit MetTaps(const Geometry& geometry) : g(geometry), volume(g.volume()) {}
+
+  void list(int64_t output) {
+    int64_t all[FewOutputs::MOST_TAPS];
+    list_taps(g, output, all);
+    count = 0;
+    for (int64_t v = 0; v < volume; v++)
+      if (all[v] >= 0) places[count] = v, at[count++] = all[v];
+  }
+  // What it meets in so many channels, with zeros for padding.
+  template <class T>
+  void copy(const T* from, int64_t channels, T* to) const {
+    const int64_t plane = g.in_plane();
+    if (count < volume) __builtin_memset(static_cast<void*>(to), 0, static_cast<size_t>(channels * volume) * sizeof(T));
+    constexpr int64_t AT_ONCE = 64;  // whose rows stay in the first-level cache
+    for (int64_t first = 0; first < channels; first += AT_ONCE, from += AT_ONCE * plane, to += AT_ONCE * volume)
+      for (int64_t j = 0; j < count; j++) {
+        const T* const element = from + at[j];
+        T* const place = to + places[j];
+        for (int64_t c = 0; c < least(AT_ONCE, channels - first); c++) place[c * volume] = element[c * plane];
+      }
+  }
+};
+
 template <class T>
 void run_few_outputs(const Call& c, const Geometry& g) {
   constexpr int64_t NEAR_BYTES = 256 << 10;  // of filters, which every image meets while they are in the second-level cache
@@ -45,12 +76,12 @@ void run_few_outputs(const Call& c, const Geometry& g) {
   const T *const x = input<T>(c, 0), *const weight = input<T>(c, 1);
   T* const rows = reinterpret_cast<T*>(c.scratch);
   const Range copied = part(few.rows() * channels, LINE, c.thread, c.threads);
-  int64_t taps[FewOutputs::MOST_TAPS];
-  for (int64_t i = copied.begin; i < copied.end; i++) {
-    const int64_t row = i / channels, channel = i - row * channels, of_image = row / outputs;
-    if (i == copied.begin || channel == 0) list_taps(g, row - of_image * outputs, taps);
-    const T* const from = x + (of_image * channels + channel) * g.in_plane();
-    for (int64_t v = 0; v < volume; v++) rows[i * volume + v] = taps[v] < 0 ? T{} : from[taps[v]];
+  MetTaps taps(g);
+  for (int64_t i = copied.begin; i < copied.end;) {
+    const int64_t row = i / channels, channel = i - row * channels, met = least(channels - channel, copied.end - i), of_image = row / outputs;
+    taps.list(row - of_image * outputs);
+    taps.copy(x + (of_image * channels + channel) * g.in_plane(), met, rows + i * volume);
+    i += met;
   }
   c.barrier(c.team);
   const bool by_group = g.groups >= c.threads;
