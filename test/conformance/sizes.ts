@@ -170,6 +170,8 @@ const NARROW_PLANES: readonly Params[] = [
   { batch: 3, channels: 101, filters: 6, height: 9, width: 17, kernelHeight: 1, kernelWidth: 1 },
   { batch: 3, channels: 71, filters: 37, height: 2, width: 33, kernelHeight: 2, kernelWidth: 2, stride: 2, paddingHeight: 1, paddingWidth: 1 },
   { channels: 12, filters: 12, groups: 12, height: 2, width: 9, kernelHeight: 1, kernelWidth: 3, stride: 2 },
+  { batch: 2, channels: 131, filters: 5, height: 2, width: 5, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 2, channels: 262, filters: 18, groups: 2, height: 2, width: 3, kernelHeight: 1, kernelWidth: 1, stride: 2 },
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
 ]
 
