@@ -18,11 +18,13 @@ struct FewOutputs {
   size_t scratch(size_t bytes) const { return (static_cast<size_t>(rows() * terms) * bytes + 3) / 4; }
   // Whether filters are so few that sums of few channels, or of one at a time, do not repay the copy.
   bool of_few_filters() const { return g.group_filters() < (g.volume() == 1 ? 32 : 12); }
-  // Half a vector of outputs takes as long as they would as columns.
+  // Few outputs take as long as a vector of them, and rows with a stride longer; those that are the columns of a matrix as they lie less.
+  int64_t most_outputs() const { return g.is_matrix() ? W / 2 : g.stride > 1 ? 2 * W : W; }
   bool pays() const {
-    constexpr int64_t MOST_OUTPUTS = W / 2, LEAST_TERMS = 256, LEAST_CHANNELS = 32, MOST_COPIED = 1 << 20;
-    return W >= 8 && g.batch < MOST_OUTPUTS && g.batch * outputs <= MOST_OUTPUTS && g.volume() <= MOST_TAPS && times(rows(), terms) <= MOST_COPIED &&
-           (g.group_channels() >= LEAST_CHANNELS || (terms >= LEAST_TERMS && !of_few_filters()));
+    constexpr int64_t LEAST_TERMS = 256, LEAST_CHANNELS = 32, MOST_COPIED = 1 << 20;
+    const int64_t most = most_outputs();
+    return W >= 8 && g.batch <= most && g.batch * outputs <= most && g.volume() <= MOST_TAPS && times(rows(), terms) <= MOST_COPIED &&
+           (g.group_channels() >= LEAST_CHANNELS || (g.batch * outputs <= W / 2 && terms >= LEAST_TERMS && !of_few_filters()));
   }
 };
 
