@@ -147,6 +147,16 @@ describe('a pass of rounds', () => {
     expect(settled).toBeGreaterThan(10 * usual)
   })
 
+  test('bursts of implementations with the same times are as long, though other programs took time from one of them', async () => {
+    const counts: Record<string, number[]> = { x: [], y: [] }
+    const { result, others } = await pass(1, ['x', 'y'], 0, memoryBackend([], 1000, (impl, count) => {
+      counts[impl]!.push(count)
+      if (impl === 'y') clockMs += count
+    })).answer
+    expect(counts['y']!.at(-2)).toBe(counts['x']!.at(-2))
+    expect(others![0]!.samplesNs.length).toBe(result.samplesNs.length)
+  })
+
   test('opens the implementations on the memory of the first', async () => {
     const beside: (boolean | undefined)[] = []
     const memory = memoryBackend([])
