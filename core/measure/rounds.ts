@@ -9,7 +9,7 @@ import type { RoundsPass } from './protocol'
 import { costOf, tenths } from './result/record'
 import { roundSettings } from './result/rounds'
 import { breather, CancelledError, createSampler, type Timed } from './sampling/sampler'
-import type { CaseWarmState, WarmPace } from './sampling/warm-up'
+import { CLOSE, MAX_INNER, sampleTargetNs, type CaseWarmState, type WarmPace } from './sampling/warm-up'
 import type { MeasureSettings } from './settings'
 import type { VerifyPool } from './verify/pool'
 import { createVerifier } from './verify/verify'
@@ -111,7 +111,7 @@ class Turns {
   readonly #numbers: number[] = []
   readonly #firstSamples: number[] = []
   readonly #states: NonNullable<Result['deviceStates']> = []
-  readonly #pace: WarmPace
+  #pace: WarmPace
   readonly #sample
   #sampleSeconds: number
   /** Samples of a burst that do not count, and those that do. */
@@ -150,10 +150,25 @@ class Turns {
     const { case: c, prepared } = this.member
     if (!this.isLong) await this.#timed(async () => {
       const { samplesNs } = await this.#take(Math.max(1, Math.ceil(WARM_SECONDS / this.#sampleSeconds)))
-      if (c.mode !== 'cold') this.#sampleSeconds = secondsOf(this.#pace.inner, quantile(samplesNs, SHORT_SAMPLES) ?? this.#pace.nsPerCall)
+      if (c.mode === 'cold') return
+      const nsPerCall = quantile(samplesNs, SHORT_SAMPLES) ?? this.#pace.nsPerCall
+      this.#lengthen(nsPerCall)
+      this.#sampleSeconds = secondsOf(this.#pace.inner, nsPerCall)
     })
     this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / this.#sampleSeconds)))
     this.#lead = c.mode === 'cold' || this.#sampleSeconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(Math.max(LEAD_SECONDS, prepared.clockSettlesSeconds ?? 0) / this.#sampleSeconds)
+  }
+
+  /** Takes more calls in a sample where the host was busy when their number was found: the first of a sample takes longer, and weighs more among few. Only in the first pass: all others have as many. */
+  #lengthen(nsPerCall: number): void {
+    const { member: { prepared, warmState }, request: { settings } } = this
+    const asked = roundSettings(settings, true)
+    const targetNs = sampleTargetNs(prepared.tickNs, asked.minSeconds)
+    const { window: _, ...pace } = this.#pace
+    if (!this.first || pace.isMost || !(nsPerCall > 0) || nsPerCall * pace.inner >= targetNs * CLOSE) return
+    const inner = Math.min(MAX_INNER, Math.ceil(targetNs / nsPerCall))
+    this.#pace = { ...pace, inner, nsPerCall, wallSecondsPerSample: (pace.wallSecondsPerSample * inner) / pace.inner }
+    warmState.learn(asked, warmState.for(asked)!.verification, this.#pace)
   }
 
   /** The burst of a round; all tries are kept, and those count that were not interrupted (passTimes). */
