@@ -2,13 +2,14 @@ import type { PreparedCase } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { Op } from '../ops/types'
 import type { Result } from '../result'
+import { quantile } from '../stats/descriptive'
 import { createRandom } from '../stats/random'
 import { changesItsInputs, failure, measureCase, type Progress } from './measure-case'
 import type { RoundsPass } from './protocol'
 import { costOf, tenths } from './result/record'
 import { roundSettings } from './result/rounds'
 import { breather, CancelledError, createSampler, type Timed } from './sampling/sampler'
-import type { CaseWarmState, WarmPace } from './sampling/warm-up'
+import { CLOSE, MAX_INNER, sampleTargetNs, type CaseWarmState, type WarmPace } from './sampling/warm-up'
 import type { MeasureSettings } from './settings'
 import type { VerifyPool } from './verify/pool'
 import { createVerifier } from './verify/verify'
@@ -35,8 +36,8 @@ export interface RoundsRequest extends Omit<RoundsPass, 'others'> {
 }
 
 /** Samples of a burst that count, and their wall time: short ones, because noise between two bursts is what a speedup does not cancel. */
-const BURST_SAMPLES = 4
-const BURST_SECONDS = 0.0002
+const BURST_SAMPLES = 2
+const BURST_SECONDS = 0.0001
 /** Calls before them at least, which bring the data of this case into the caches. */
 const LEAD_SECONDS = 0.0002
 /** A sample this long needs no calls before it. */
@@ -97,6 +98,11 @@ function shuffled<T>(all: readonly T[], seed: number): T[] {
 
 const verifying = ({ pool, sampleSeed }: RoundsRequest) => ({ ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) })
 
+const SHORTEST_SECONDS = 1e-7
+/** Quantile of samples that were hardly disturbed. */
+const SHORT_SAMPLES = 0.1
+const secondsOf = (inner: number, nsPerCall: number) => Math.max((inner * nsPerCall) / 1e9, SHORTEST_SECONDS)
+
 /** The bursts of one member. */
 class Turns {
   wallMs: number
@@ -105,10 +111,12 @@ class Turns {
   readonly #numbers: number[] = []
   readonly #firstSamples: number[] = []
   readonly #states: NonNullable<Result['deviceStates']> = []
-  readonly #pace: WarmPace
+  #pace: WarmPace
   readonly #sample
-  readonly #lead: number
-  readonly #burst: number
+  #sampleSeconds: number
+  /** Samples of a burst that do not count, and those that do. */
+  #lead = 0
+  #burst = 1
   #after: Result['verificationAfter']
   readonly #begun = Date.now()
 
@@ -121,10 +129,8 @@ class Turns {
     this.wallMs = member.openingMs + (first?.wallMs ?? 0)
     this.#pace = member.warmState.for(roundSettings(request.settings, true))!.pace
     this.#sample = createSampler(member.prepared, request.now, request.signal, member.warmState.tempo)
-    const { mode } = member.case
-    const seconds = Math.max(this.#pace.wallSecondsPerSample, 1e-7)
-    this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / seconds)))
-    this.#lead = mode === 'cold' || seconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(Math.max(LEAD_SECONDS, member.prepared.clockSettlesSeconds ?? 0) / seconds)
+    const { inner, nsPerCall, wallSecondsPerSample } = this.#pace
+    this.#sampleSeconds = member.case.mode === 'cold' ? Math.max(wallSecondsPerSample, SHORTEST_SECONDS) : secondsOf(inner, nsPerCall)
   }
 
   get samples(): number {
@@ -133,12 +139,36 @@ class Turns {
 
   /** Whether a call is so long that a few of them are a pass. */
   get isLong(): boolean {
-    return this.#pace.wallSecondsPerSample >= VERY_LONG_SAMPLE_SECONDS
+    return this.#sampleSeconds >= VERY_LONG_SAMPLE_SECONDS
   }
 
+  /**
+   * Takes samples before the first round, and plans bursts by the short ones: wall time has in it what other programs took meanwhile. By that, a case and
+   * itself had bursts of one and of four samples behind other numbers of calls, and times up to 9 % apart. A cold call waits for its flush.
+   */
   async warm(): Promise<void> {
-    if (this.isLong) return
-    await this.#timed(() => this.#take(Math.max(1, Math.ceil(WARM_SECONDS / Math.max(this.#pace.wallSecondsPerSample, 1e-7)))))
+    const { case: c, prepared } = this.member
+    if (!this.isLong) await this.#timed(async () => {
+      const { samplesNs } = await this.#take(Math.max(1, Math.ceil(WARM_SECONDS / this.#sampleSeconds)))
+      if (c.mode === 'cold') return
+      const nsPerCall = quantile(samplesNs, SHORT_SAMPLES) ?? this.#pace.nsPerCall
+      this.#lengthen(nsPerCall)
+      this.#sampleSeconds = secondsOf(this.#pace.inner, nsPerCall)
+    })
+    this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / this.#sampleSeconds)))
+    this.#lead = c.mode === 'cold' || this.#sampleSeconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(Math.max(LEAD_SECONDS, prepared.clockSettlesSeconds ?? 0) / this.#sampleSeconds)
+  }
+
+  /** Takes more calls in a sample where the host was busy when their number was found: the first of a sample takes longer, and weighs more among few. Only in the first pass: all others have as many. */
+  #lengthen(nsPerCall: number): void {
+    const { member: { prepared, warmState }, request: { settings } } = this
+    const asked = roundSettings(settings, true)
+    const targetNs = sampleTargetNs(prepared.tickNs, asked.minSeconds)
+    const { window: _, ...pace } = this.#pace
+    if (!this.first || pace.isMost || !(nsPerCall > 0) || nsPerCall * pace.inner >= targetNs * CLOSE) return
+    const inner = Math.min(MAX_INNER, Math.ceil(targetNs / nsPerCall))
+    this.#pace = { ...pace, inner, nsPerCall, wallSecondsPerSample: (pace.wallSecondsPerSample * inner) / pace.inner }
+    warmState.learn(asked, warmState.for(asked)!.verification, this.#pace)
   }
 
   /** The burst of a round; all tries are kept, and those count that were not interrupted (passTimes). */

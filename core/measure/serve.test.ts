@@ -147,6 +147,34 @@ describe('a pass of rounds', () => {
     expect(settled).toBeGreaterThan(10 * usual)
   })
 
+  test('bursts of implementations with the same times are as long, though other programs took time from one of them', async () => {
+    const counts: Record<string, number[]> = { x: [], y: [] }
+    const { result, others } = await pass(1, ['x', 'y'], 0, memoryBackend([], 1000, (impl, count) => {
+      counts[impl]!.push(count)
+      if (impl === 'y') clockMs += count
+    })).answer
+    expect(counts['y']!.at(-2)).toBe(counts['x']!.at(-2))
+    expect(others![0]!.samplesNs.length).toBe(result.samplesNs.length)
+  })
+
+  test('samples have as many calls where the host was busy for one while their number was found', async () => {
+    let busy = true
+    const memory = memoryBackend([])
+    const backend: Backend = { ...memory, open: async (problem) => {
+      const prepared = await memory.open(problem)
+      const sample: PreparedCase['sample'] = async (request) => {
+        // So many are only asked for before the first round.
+        if (request.count > 100) busy = false
+        const timed = await prepared.sample(request)
+        return problem.case.impl === 'y' && busy ? { ...timed, samplesNs: timed.samplesNs.map((ns) => 5 * ns) } : timed
+      }
+      return { ...prepared, sample }
+    } }
+    const { result, others } = await pass(1, ['y', 'x'], 0, backend).answer
+    expect([result.case.impl, result.inner]).toEqual(['y', others![0]!.inner])
+    expect(result.inner).toBeGreaterThan(1)
+  })
+
   test('opens the implementations on the memory of the first', async () => {
     const beside: (boolean | undefined)[] = []
     const memory = memoryBackend([])

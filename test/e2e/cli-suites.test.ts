@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sessionFileSchema } from '@core/session/types'
+import { sessionFileSchema, type SessionFile } from '@core/session/types'
 import { Cli } from './cli'
 
 /** Five cases of a few samples: what is looked at is the gate, not the figures. */
@@ -10,6 +10,19 @@ const SUITE = ['run', '--suite', 'comprehensive', '--quick', '--where', 'dimensi
 describe('a suite as a gate', () => {
   const cli = new Cli()
   const reports = join(cli.folder, 'reports')
+
+  /** Writes the session of the first run with all times so many times as long. */
+  const slowed = (name: string, factor: number, change?: (file: SessionFile) => void): string => {
+    const file = sessionFileSchema.parse(JSON.parse(readFileSync(join(reports, 'comprehensive.opscope.json'), 'utf8')))
+    for (const result of file.results) {
+      result.samplesNs = result.samplesNs.map((ns) => ns * factor)
+      for (const [key, value] of Object.entries(result.summary!)) if (key.endsWith('Ns') && typeof value === 'number') Object.assign(result.summary!, { [key]: value * factor })
+    }
+    change?.(file)
+    const path = join(cli.folder, name)
+    writeFileSync(path, JSON.stringify(file))
+    return path
+  }
 
   test('the first run is the baseline, and leaves its reports in the folder', async () => {
     const { status, out, err } = await cli.run([...SUITE, '--baseline', 'previous', '--out', reports])
@@ -20,19 +33,14 @@ describe('a suite as a gate', () => {
   })
 
   test('the next is compared with it, and passes where the threshold is wide', async () => {
+    // Other programs may make any run twice as slow as the one before. Beside times three times as long it is as far from either end of the threshold: it stays the same, six times slower or faster.
+    await cli.run(['import', slowed('before.opscope.json', 3, ({ session }) => (session.createdAt = new Date(Date.parse(session.createdAt) + 1).toISOString()))])
     const { status, out } = await cli.run([...SUITE, '--baseline', 'previous', '--threshold', '95%'])
     expect([status, out]).toEqual([0, expect.stringMatching(/A: .*\nB: /)])
   })
 
   test('a regression against a file is exit status 3, with the cases on stderr', async () => {
-    const file = sessionFileSchema.parse(JSON.parse(readFileSync(join(reports, 'comprehensive.opscope.json'), 'utf8')))
-    const faster = (ns: number) => ns / 1000
-    for (const result of file.results) {
-      result.samplesNs = result.samplesNs.map(faster)
-      for (const [name, value] of Object.entries(result.summary!)) if (name.endsWith('Ns') && typeof value === 'number') Object.assign(result.summary!, { [name]: faster(value) })
-    }
-    const baseline = join(cli.folder, 'fast.opscope.json')
-    writeFileSync(baseline, JSON.stringify(file))
+    const baseline = slowed('fast.opscope.json', 1 / 1000)
     const { status, err } = await cli.run([...SUITE, '--baseline', baseline, '--fail-on', 'slower'])
     // On a loaded machine some of the five stay unclear.
     expect([status, err]).toEqual([3, expect.stringMatching(/[1-5] cases? (?:is|are) slower:\n +▼ \w+ \S+ f32 cpu /)])
@@ -50,13 +58,14 @@ describe('a suite as a gate', () => {
   })
 
   test('a run that is given less time than it needs keeps what it has, with its reports', async () => {
-    const { status, err } = await cli.run(['run', '--suite', 'comprehensive', '--backends', 'cpu', '--stop-after', '20', '--out', join(cli.folder, 'part')])
+    const { status, err } = await cli.run(['run', '--suite', 'comprehensive', '--backends', 'cpu', '--stop-after', '8', '--out', join(cli.folder, 'part')])
     expect([status, err]).toEqual([0, expect.stringMatching(/ of \d+ cases in .*go on with: opscope resume/)])
     expect(readFileSync(join(cli.folder, 'part', 'comprehensive.md'), 'utf8')).toContain('results passed verification')
   })
 
   test('a pinned baseline is compared with after every run of its cases, and can be the gate', async () => {
-    const RUN = ['run', '--ops', 'add', '--sizes', 'vector=4096', '--backends', 'cpu', '--impls', 'scalar', '--modes', 'hot', '--rule', 'fixed-count=5']
+    // Scripted times: on a loaded machine two runs of five real samples may be twice as far apart.
+    const RUN = ['run', '--ops', 'add', '--sizes', 'vector=4096', '--backends', 'fake', '--impls', 'steady', '--modes', 'hot', '--rule', 'fixed-count=5']
     await cli.run(RUN)
     expect((await cli.run(['baseline', 'pin', 'last', '--project', 'gate'])).out).toContain('is the baseline of “gate”')
     expect((await cli.run(RUN)).err).toContain('the baseline of “gate” (1 compared)')

@@ -10,7 +10,7 @@ const wgsl = (op: string, n: number, ns: number, half?: number) => point({ op, p
 const torch = (op: string, n: number, ns: number, half?: number) => point({ op, params: { n }, backend: 'python', impl: 'torch', device: 'python:cuda:0', threads: undefined as never }, ns, half)
 
 /** Eight passes of a result that takes `ratio` times 100 ns, and 0.5 % more or less. */
-const passes = (group: number, ratio: number) => [{ group, passes: Array.from({ length: 8 }, (_, i) => ({ first: 2 * i, ns: 100 * ratio * (1 + 0.005 * Math.sin(i / ratio)), rounds: 2, interrupted: false })) }]
+const passes = (group: number, ratio: number) => [{ group, passes: Array.from({ length: 8 }, (_, i) => ({ first: 2 * i, ns: 100 * ratio * (1 + 0.005 * Math.sin(i / ratio)), rounds: 2, interrupted: false, clean: [], cleanNs: [] })) }]
 
 describe('the answer of a session', () => {
   it('names the fastest implementation per operation with its share of the cases', () => {

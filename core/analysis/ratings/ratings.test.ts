@@ -42,7 +42,7 @@ describe('libraries', () => {
   it('measured in the same interleaved rounds as a result are rated by these, not by medians', () => {
     const times = new LibraryTimes()
     const torch = testCase({ impl: 'torch', backend: 'python', threads: undefined })
-    const rounds = (group: number, ns: number) => [{ group, passes: [{ first: 0, ns, rounds: 4, interrupted: false }] }]
+    const rounds = (group: number, ns: number) => [{ group, passes: [{ first: 0, ns, rounds: 4, interrupted: false, clean: [], cleanNs: [] }] }]
     times.add(torch, { medianNs: 1000, rounds: rounds(7, 20) })
     const mine = (group: number) => times.fastestNs(testCase(), { medianNs: 100, rounds: rounds(group, 40) }, 'PyTorch')
     expect([mine(7), mine(8)]).toEqual([50, 1000])

@@ -6,6 +6,7 @@ import { studentQuantile } from '../../stats/significance'
 import { MIN_RUNS, studentInterval } from '../../stats/summarize'
 import { formatHalfWidth } from '../../units'
 import { HELD_UP, intervalAt, quadRatio, type InterleavedRatio } from './interleave'
+import { ENOUGH, quietDistance, quietRatio, type PairedRound, type QuietRatio } from './quiet-rounds'
 import type { RatioEstimate } from './ratio'
 
 /** Ratios by side and base: a session is asked again for those it has whenever a result is added. */
@@ -13,9 +14,8 @@ const known = new WeakMap<RoundPasses, WeakMap<RoundPasses, { ratio: Interleaved
 
 /**
  * `side` over `base` from the interleaved rounds that both were measured in; undefined where there is no pass with both. An even
- * round goes through the implementations in order and the next one back, so a drift of the machine within a pass cancels. Each pass, known
- * by its first round, gives one ratio, of the lower deciles of its samples. The estimate is the 20 % trimmed mean of their logarithms with an interval from
- * resampling passes: they differ by where tensors lie and by what the host did meanwhile. Every speedup of rounds is this one: those of the answer, tables, charts,
+ * round goes through the implementations in order and the next one back, so a drift of the machine within a pass cancels. The estimate comes from the quiet ones among the
+ * rounds that were interrupted on neither side (quiet-rounds.ts), or from passes, where these say more. Every speedup of rounds is this one: those of the answer, tables, charts,
  * reports and comparisons.
  */
 export function roundsRatio(side: RoundPasses | undefined, base: RoundPasses | undefined): InterleavedRatio | undefined {
@@ -43,6 +43,41 @@ function pairedRatio(side: RoundPasses, base: RoundPasses): InterleavedRatio | u
     return other ? [{ own, other, interrupted: own.interrupted || other.interrupted }] : []
   })
   if (all.length === 0) return undefined
+  const rounds = all.length < MIN_PASSES ? [] : all.flatMap(pairedRounds)
+  const quiet = quietRatio(rounds)
+  if (quiet && quiet.half <= ENOUGH) return ofQuiet(quiet)
+  const passes = passesRatio(all)
+  const reaching = reachingTo(passes, quietDistance(rounds, Math.log(passes.ratio)))
+  return quiet && !(halfWidth(reaching) <= quiet.half) ? ofQuiet(quiet) : reaching
+}
+
+/** The rounds of a pass that neither side was interrupted in. */
+function pairedRounds({ own, other }: Paired): PairedRound[] {
+  const below = new Map(other.clean.map((round, i) => [round, other.cleanNs[i]!]))
+  return own.clean.flatMap((round, i) => {
+    const ns = below.get(round)
+    return ns === undefined ? [] : [{ own: Math.log(own.cleanNs[i]!), other: Math.log(ns), pass: own.first }]
+  })
+}
+
+const intervalAround = (log: number, half: number) => ({ low: Math.exp(log - half), high: Math.exp(log + half) })
+
+const ofQuiet = ({ estimate, half, error, degrees, rounds }: QuietRatio): InterleavedRatio => ({ ratio: Math.exp(estimate), interval: intervalAround(estimate, half), logError: error, degrees, quads: Math.floor(rounds / 2) })
+
+/** Half width of an interval in the logarithm, on its wider side; NaN where there is none. */
+const halfWidth = ({ ratio, interval }: RatioEstimate) => (interval ? Math.log(Math.max(interval.high / ratio, ratio / interval.low)) : NaN)
+
+/** The ratio with an interval that reaches at least so far in the logarithm. */
+function reachingTo(found: InterleavedRatio, half: number): InterleavedRatio {
+  if (!found.interval || found.degrees === undefined || !(halfWidth(found) < half)) return found
+  return { ...found, interval: intervalAround(Math.log(found.ratio), half), logError: half / studentQuantile(0.025, found.degrees) }
+}
+
+/**
+ * The ratio from passes: each, known by its first round, gives one, of the lower deciles of its samples. The estimate is the 20 % trimmed mean of their logarithms with an
+ * interval from resampling passes: they differ by where tensors lie and by what the host did meanwhile.
+ */
+function passesRatio(all: readonly Paired[]): InterleavedRatio {
   // Passes in which a side was never let through count where too few others are left, unless they took far longer.
   const quiet = all.filter(({ interrupted }) => !interrupted)
   const [best, bestOther] = [Math.min(...all.map(({ own }) => own.ns)), Math.min(...all.map(({ other }) => other.ns))]

@@ -150,7 +150,7 @@ function slowRounds({ samplesNs, probesNs, deviceStates = [], rounds, tickNs = 0
 /** Rounds of which samples count. */
 const quietRounds = (used: Uint8Array, firstSamples: readonly number[]): number => firstSamples.filter((from, i) => used.subarray(from, firstSamples[i + 1] ?? used.length).includes(1)).length
 
-/** Quantile of the samples of a pass that stands for it: what other programs add to samples lies above. */
+/** Quantile of the samples of a pass, or of a round, that stands for it: what other programs add to samples lies above. */
 const TYPICAL = 0.1
 
 /** What one pass says of a case: the typical time of its rounds that were not interrupted; of all where every one was, which `interrupted` says. */
@@ -161,6 +161,9 @@ export interface Pass {
   /** How many it had. */
   rounds: number
   interrupted: boolean
+  /** Numbers of the rounds that were not interrupted, and the typical time of each. */
+  clean: readonly number[]
+  cleanNs: readonly number[]
 }
 
 /** The passes of one result, in their order, and the group of all that were measured in the same rounds. */
@@ -169,11 +172,18 @@ export interface RoundPasses {
   passes: readonly Pass[]
 }
 
+/** Samples of a pass: all, those of rounds that were not interrupted, and these by the number of their round. */
+interface PassSamples {
+  all: number[]
+  clean: number[]
+  byRound: Map<number, number[]>
+}
+
 /** The passes of a result; undefined where it was not measured in interleaved rounds. */
 export function roundPasses({ samplesNs, rounds, deviceStates }: Pick<Result, 'rounds' | 'deviceStates'> & { samplesNs: ArrayLike<number> }): RoundPasses | undefined {
   if (!rounds) return undefined
   const { group, numbers, firstSamples, firstRounds } = rounds
-  const open = new Map<number, { all: number[]; clean: number[]; rounds: Set<number> }>()
+  const open = new Map<number, PassSamples>()
   const begins = new Set(firstRounds)
   const states = deviceStates ?? []
   let first = 0
@@ -183,22 +193,30 @@ export function roundPasses({ samplesNs, rounds, deviceStates }: Pick<Result, 'r
     // In sessions of before there were passes, the case was opened anew in every round: there and back is one.
     if (!firstRounds) first = 2 * Math.floor(numbers[i]! / 2)
     else if (i === 0 || begins.has(i)) first = numbers[i]!
-    const known = open.get(first) ?? { all: [], clean: [], rounds: new Set() }
+    const known: PassSamples = open.get(first) ?? { all: [], clean: [], byRound: new Map() }
     open.set(first, known)
     let switches = 0
     // Both are in the order of samples.
     for (; state < states.length && states[state]!.firstSample < end; state++) switches += states[state]!.state.involuntarySwitches ?? 0
     const quiet = !isInterrupted(switches, end - from)
-    known.rounds.add(numbers[i]!)
+    const round = known.byRound.get(numbers[i]!) ?? []
+    known.byRound.set(numbers[i]!, round)
     for (let at = from; at < end; at++) {
       known.all.push(samplesNs[at]!)
-      if (quiet) known.clean.push(samplesNs[at]!)
+      if (!quiet) continue
+      known.clean.push(samplesNs[at]!)
+      round.push(samplesNs[at]!)
     }
   }
-  const passes = [...open].flatMap(([at, { all, clean, rounds: own }]): Pass[] => {
+  const passes = [...open].flatMap(([at, { all, clean, byRound }]): Pass[] => {
     const interrupted = clean.length === 0
     const ns = quantile(interrupted ? all : clean, TYPICAL)
-    return ns === undefined || !(ns > 0) ? [] : [{ first: at, ns, rounds: own.size, interrupted }]
+    if (ns === undefined || !(ns > 0)) return []
+    const typical = [...byRound].flatMap(([round, samples]) => {
+      const own = quantile(samples, TYPICAL)
+      return own !== undefined && own > 0 ? [{ round, ns: own }] : []
+    })
+    return [{ first: at, ns, rounds: byRound.size, interrupted, clean: typical.map(({ round }) => round), cleanNs: typical.map(({ ns: own }) => own) }]
   })
   return { group, passes }
 }

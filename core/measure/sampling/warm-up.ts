@@ -4,7 +4,7 @@ import { quantileOfSorted, madOfSorted } from '../../stats/descriptive'
 import { Tempo, type Sampler, type Timed } from './sampler'
 import type { MeasureSettings } from '../settings'
 
-const MAX_INNER = 1 << 20
+export const MAX_INNER = 1 << 20
 /** Repeats grow at most this much per step: one short sample says little about many calls. */
 const MAX_GROWTH = 100
 const CALIBRATION_STEPS = 8
@@ -48,13 +48,16 @@ export interface PaceRequest {
   now: () => number
 }
 
+/** How long a sample should last. */
+export const sampleTargetNs = (tickNs: number, minSeconds: number): number => Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
+
 /** Warms the case up and finds how many calls make a sample. One call longer than the whole limit is left as it is, with a note. */
 export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, from, now }: PaceRequest): Promise<WarmPace & { notes: string[] }> {
   if (runSeconds >= settings.maxSeconds) {
     const note = `One call takes ${runSeconds.toPrecision(3)} s, longer than the limit of ${settings.maxSeconds} s: not warmed up, and only the fewest samples taken.`
     return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
   }
-  const targetNs = Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
+  const targetNs = sampleTargetNs(tickNs, minSeconds)
   const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now, from?.window, from ? 0 : LEFT_OVER_SECONDS)
   if (from) return { ...warm, notes: [] }
   const { nsPerCall, inner } = warm

@@ -16,7 +16,7 @@ const points = [
 const source = { all: points, points, others: [] }
 
 it('says where its intervals come from', () => {
-  const rounds = (ns: number) => ({ rounds: [{ group: 1, passes: [0, 8, 16, 24, 32, 40].map((first) => ({ first, ns, rounds: 8, interrupted: false })) }] })
+  const rounds = (ns: number) => ({ rounds: [{ group: 1, passes: [0, 8, 16, 24, 32, 40].map((first) => ({ first, ns, rounds: 8, interrupted: false, clean: [], cleanNs: [] })) }] })
   const paired = [{ ...chartPoint({ impl: 'scalar' }, 400), ...rounds(400) }, { ...chartPoint({ impl: 'avx2' }, 100), ...rounds(100) }]
   const noteOf = (of: readonly ChartPoint[]) => drawOf(chart, of).note!.text
   expect(noteOf(points.slice(0, 2))).toBe('Geometric means; intervals from those of the medians')
