@@ -120,6 +120,15 @@ void launch_small(Planner& p, const Product& product, int side) {
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
+void launch_direct(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const DirectPlan plan = direct_plan(p.device.sm_count, s);
+  const std::string kernel = "matmul_direct_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.warps) + "_" + layout_of(s);
+  p.launch(p.kernel_in("matmul_direct", kernel, plan.shared()), {ceil_div(s.n, direct_columns), ceil_div(s.m, plan.rows), s.batch}, static_cast<unsigned>(plan.warps * 32), plan.shared(), product.a, product.b, product.c, s.m, s.n, s.k,
+           static_cast<int>(s.batch_a))
+      .always_waits();
+}
+
 void launch_panels(Planner& p, const Product& product) {
   const PanelsPlan plan = panels_plan(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), product.s);
   const std::string module = "matmul_panels_" + p.dtype();
@@ -227,6 +236,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
     case TileKernel::f32: return launch_f32(p, product);
     case TileKernel::f32_small: return launch_f32_small(p, product);
     case TileKernel::simt: return launch_tiles(p, product, "matmul_simt", product_tile(p.device, simt_tiles, s), 32);
+    case TileKernel::direct: return launch_direct(p, product);
     case TileKernel::unaligned: return launch_unaligned(p, product);
     case TileKernel::panels: return launch_panels(p, product);
     case TileKernel::shifted: return launch_shifted(p, product);

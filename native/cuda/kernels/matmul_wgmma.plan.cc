@@ -61,6 +61,29 @@ void launch_shifted(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+namespace {
+
+// A 16-bit product by pairs of blocks; X and Y as the copy engine takes them.
+void launch_pairs(Planner& p, const Product& product, const Operand& x, const Operand& y, bool copied) {
+  constexpr int line = 64;
+  const ProductShape& s = product.s;
+  const bool k_rows_x = s.trans_a, k_rows_y = !s.trans_b;
+  const WgmmaShape shape = {s.batch, s.m, s.n, s.k};
+  const WgmmaTask task = wgmma_task(shape, {2 * pairs_rows, pairs_columns, 1, false}, line, x.batch, y.batch);
+  const auto boxes = [&](const Operand& o, bool k_rows, int rows) { return tensor_map(o.address, p.spec.dtype, {o.batch, o.rows, o.cols, o.pitch}, static_cast<unsigned>(k_rows ? line : rows), 0, false); };
+  // Each block brings half of the columns.
+  constexpr int half = pairs_columns / 2;
+  const unsigned shared = wgmma_shared_bytes({pairs_rows, pairs_columns, 1, false});
+  const std::string module = "matmul_pairs_" + p.dtype();
+  const CUfunction f = p.kernel_in(module, module + "_" + std::to_string(pairs_columns) + "_" + layout_of(s), shared);
+  Launch& launch = p.launch(f, {std::min<int64_t>(2 * int64_t{task.work}, p.device.sm_count / 2 * 2)}, 384, shared, boxes(x, k_rows_x, rows_brought(pairs_rows, shape.x)), boxes(y, k_rows_y, rows_brought(half, shape.y)),
+                            boxes(x, k_rows_x, rows_of_last(pairs_rows, shape.x)), boxes(y, k_rows_y, rows_of_last(half, shape.y)), product.c, task);
+  launch.cluster(2).always_waits();
+  if (copied) launch.early(p.device);
+}
+
+}  // namespace
+
 void launch_wgmma(Planner& p, const Product& product) {
   ProductShape s = product.s;
   Operand a = left(product), b = right(product);
@@ -80,6 +103,8 @@ void launch_wgmma(Planner& p, const Product& product) {
   const WgmmaShape shape = {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k};
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaPlan turns = tf32 || copied ? WgmmaPlan{} : turns_plan(p.device.sm_count, shape), plan = turns.turns ? turns : wgmma_plan(p.device.sm_count, shape, line);
+  constexpr int sector = 16;  // 32 bytes
+  if (!tf32 && !plan.turns && (x.pitch % sector != 0 || y.pitch % sector != 0) && pairs_pay(p.device.sm_count, shape, plan)) return launch_pairs(p, product, x, y, copied);
   const auto map = [&](const Operand& o, int rows) { return tensor_map(o.address, p.spec.dtype, {o.batch, o.rows, o.cols, o.pitch}, static_cast<unsigned>(rows)); };
   const CUtensorMap map_x = map(x, k_rows_x ? static_cast<int>(line) : rows_brought(plan.rows, shape.x)), map_y = map(y, k_rows_y ? static_cast<int>(line) : rows_brought(plan.columns, shape.y));
   const WgmmaTask task = wgmma_task(shape, plan, line, x.batch, y.batch);

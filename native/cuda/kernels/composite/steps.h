@@ -41,7 +41,8 @@ inline LinearKernel linear_kernel(const Traits& device, Dtype dtype, const Produ
   if (choice.kernel != ProductKernel::tiles) return LinearKernel::none;
   const TileKernel tile = tile_kernel(device, dtype, s);
   if (tile == TileKernel::f32_small) return LinearKernel::f32_small;
-  return tile == TileKernel::wgmma && s.n % 8 == 0 && s.k % 8 == 0 ? LinearKernel::wgmma : LinearKernel::none;
+  // Its store saves a launch, which is more than matmul_direct does.
+  return (tile == TileKernel::wgmma || (tile == TileKernel::direct && has_wgmma(device))) && s.n % 8 == 0 && s.k % 8 == 0 ? LinearKernel::wgmma : LinearKernel::none;
 }
 
 inline std::vector<size_t> outputs_of(const PartSpec& part) {

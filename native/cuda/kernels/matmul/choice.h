@@ -4,6 +4,7 @@
 #include "../common/few_launch.h"
 #include "prepared.h"
 #include "deep.h"
+#include "direct.h"
 #include "each.h"
 #include "f32.h"
 #include "few.h"
@@ -53,6 +54,7 @@ enum class TileKernel {
               // product is large enough to pay for it; matmul_f32_copied: threads copy them, where it is not; matmul_f32_even: blocks share tiles that would not fill the GPU
   f32_small,  // matmul_f32_small: f32 of a few tiles
   simt,       // matmul_simt: other f32
+  direct,     // matmul_direct: f16 and bf16 of few results, with rows that start on 16 bytes
   unaligned,  // matmul_unaligned_<dtype>: tf32 of few tiles and a long k, with an operand whose rows do not start on 16 bytes; a large matrix times 4 to 16 vectors, where kernels that stream it are slower
   panels,     // matmul_panels_<dtype>: f16, bf16 and tf32 with a short k, whatever the alignment of rows
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
@@ -118,6 +120,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   };
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
+  if (bytes == 2 && direct_plan(device.sm_count, s).rows > 0) return c;
   if (takes_wgmma_few(device, dtype, s)) return c;
   if (tensor_cores && has_wgmma(device)) c.resident = resident_plan(device.sm_count, shared, bytes, s);
   if (tensor_cores) c.tall = tall_plan(device.sm_count, shared, bytes, s);
@@ -188,6 +191,7 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
     if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
     return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
   }
+  if (dtype != Dtype::tf32 && direct_plan(device.sm_count, s).rows > 0) return TileKernel::direct;
   if (takes_wgmma_few(device, dtype, s)) return TileKernel::wgmma;
   if (takes_panels(device, dtype, s)) return TileKernel::panels;
   if (unaligned_pays_few(device.sm_count, device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(dtype)), s) || (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s))) return TileKernel::unaligned;

@@ -121,6 +121,7 @@ struct WgmmaPlan {
   bool joined;        // the blocks of a tile's shares are a cluster
   int64_t whole = 0;  // tiles whose k is not split, so that they fill whole waves; the others have shares
   bool turns = false;  // warp groups have tiles of their own, and take turns (wgmma_turns.cuh)
+  double cost = 0;     // ns
 };
 
 constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
@@ -169,7 +170,19 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
         if (cost < least) least = cost, best = {t.rows, t.columns, splits, false, whole};
       }
   }
+  best.cost = least;
   return best;
+}
+
+// Columns of tiles of pairs of blocks, and rows of a block (wgmma_pairs.cuh).
+constexpr int pairs_columns = 256, pairs_rows = 128;
+
+// 16-bit products of which an operand has rows that start off 32 bytes: pairs of blocks that bring one operand for both, where these take less time than tiles by themselves, which `others` counts as if lines were whole
+// (NOTES.md).
+inline bool pairs_pay(int sm_count, const WgmmaShape& s, const WgmmaPlan& others) {
+  constexpr double start = 6163, stage = 740, end = 2300, off_lines = 1.15;
+  const int64_t pairs = s.batch * up(s.x, 2 * pairs_rows) * up(s.y, pairs_columns);
+  return start + static_cast<double>(up(pairs, sm_count / 2)) * (static_cast<double>(up(s.k, 64)) * stage + end) < off_lines * others.cost;
 }
 
 // 16-bit products of a short k on rows that start on 16 bytes by warp groups that take turns, where these were faster than others on an H200 (NOTES.md): wgmma_turns.cuh. No columns elsewhere.

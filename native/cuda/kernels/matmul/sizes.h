@@ -21,6 +21,8 @@ constexpr int f32_small_tile = 32, f32_small_step = 128, f32_small_stages = 3;
 constexpr int small_tile = 32, middle_tile = 64;
 template <int SIDE>
 constexpr int small_stage = SIDE == 32 ? 256 : 128;
+// matmul_direct: columns of results of a block; of k that a warp reads at a time.
+constexpr int direct_columns = 32, direct_step = 32;
 // matmul_shallow: rows of a thread.
 constexpr int shallow_rows = 4;
 

@@ -26,7 +26,7 @@ inline int tall_blocks(int64_t element_bytes, int chunks, int pairs) {
 
 // Where all rows start on 16 bytes and it was faster than other kernels on an H200 (NOTES.md).
 inline TallPlan tall_plan(int sm_count, int64_t shared_bytes, int64_t element_bytes, const ProductShape& s) {
-  constexpr int chunk_bytes = 64, shared_of_block = 1024, least_length = 25'000, least_rows = 16, least_rows_tf32 = 17, least_columns = 24, most_few = 60, least_k = 16;
+  constexpr int chunk_bytes = 64, shared_of_block = 1024, least_length = 25'000, least_rows = 9, least_rows_tf32 = 9, least_columns = 8, most_few = 60, least_k = 16;
   TallPlan p = {};
   TallTask& t = p.task;
   const bool half = element_bytes == 2, columns = s.m < s.n;
