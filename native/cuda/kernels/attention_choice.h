@@ -248,6 +248,8 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
+// Of attention_flow.cu, which has the next queries on their way.
+inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (t.dim + 63) / 64 * 128ll * t.queries; }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
 inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }

@@ -15,6 +15,7 @@
 #include "filters.h"
 #include "gather.h"
 #include "narrow.h"
+#include "planes.h"
 #include "rows.h"
 #include "shape.h"
 #include "slab.h"
@@ -36,6 +37,7 @@ enum class ConvKind {
   rows,         // one output of an image and filter, few terms (convolution_rows.cu)
   patches,      // one or two filters whose stride is the width of their kernel (convolution_patches.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
+  planes,       // few filters of many channels on small planes, whole images of a block, on tensor cores (convolution_planes.cu)
   spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   taps,         // few filters with several elements over many channels, products with each element (convolution_taps.cu)
