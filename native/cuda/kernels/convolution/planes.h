@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../matmul/shape.h"
 #include "planes_task.h"
 #include "shape.h"
 
@@ -18,7 +19,9 @@ struct ConvPlanesShape {
 };
 
 inline ConvPlanesShape conv_planes(int sm_count, const ConvShape& c) {
-  constexpr int64_t least_plane = 2, most_filters = 128, least_channels = 9, most_operands = 64 << 10, most = int64_t{1} << 31, shared_bytes = 110 << 10, most_stages = 8;
+  constexpr int64_t least_plane = 2, most_filters = 128, least_channels = 9, most_operands = 128 << 10, most = int64_t{1} << 31, most_stages = 8;
+  // Shared memory of a multiprocessor's one block, or of each of two, whose filters take no more than half of it.
+  constexpr int64_t of_one = 220 << 10, of_two = 110 << 10;
   ConvPlanesShape p;
   if (!c.point || !c.wgmma || c.element_bytes != 2 || c.groups > 1 || c.plane < least_plane || c.plane > conv_planes_of_tile || c.channels < least_channels || c.filters > most_filters || c.columns >= most || c.largest >= most) return p;
   for (const int eights : {1, 2, 3, 4, 6, 8, 12, 16})
@@ -27,15 +30,17 @@ inline ConvPlanesShape conv_planes(int sm_count, const ConvShape& c) {
   if (operands > most_operands) return {};
   // Copies of some hundred bytes and more.
   const int64_t chunk = 16 * std::min(sixteens, std::clamp<int64_t>(64 / c.plane, 4, 8)), pitch = up(14 + chunk * c.plane * 2, 16) * 16, staged = (together * c.filters * c.plane * 2 + 31) / 16 * 16;
-  const int64_t stages = std::min((shared_bytes - operands - staged) / (together * pitch + 16), most_stages);
+  const int64_t resident = operands > of_two / 2 ? 1 : 2, stages = std::min(((resident == 1 ? of_one : of_two) - operands - staged) / (together * pitch + 16), most_stages);
   if (stages < 2) return {};
   p.pairs = c.plane % 2 == 0;
   const int64_t tiles = up(images, together);
   p.task = {static_cast<int>(images), static_cast<int>(c.channels), static_cast<int>(c.filters), static_cast<int>(c.plane), static_cast<int>(together), static_cast<int>(chunk), static_cast<int>(stages), static_cast<int>(pitch), static_cast<int>(tiles), divide_by(c.plane)};
-  p.blocks = std::min<int64_t>(tiles, sm_count * 2);
+  p.blocks = std::min<int64_t>(tiles, sm_count * resident);
   p.shared = static_cast<unsigned>(operands + staged + stages * (together * pitch + 16));
-  constexpr double launch = 6, operand = 1.2e-3, bytes = 3e6;
-  p.cost = launch + static_cast<double>(operands / 8) * operand + std::hypot(static_cast<double>(up(tiles, sm_count * 2)) * static_cast<double>(sixteens) * (0.1 + 0.02 * p.eights), static_cast<double>(c.bytes) / bytes * 132 / sm_count);
+  // Microseconds of a launch, of eight bytes of the filters that a block orders, of a tile and of sixteen of its channels; bytes in one. Fitted to 52 convolutions on an H200 (NOTES.md).
+  constexpr double launch = 5.5, operand = 1.2e-3, bytes = 4e6;
+  const double tile = 0.9 + 0.1 * p.eights + static_cast<double>(sixteens) * (0.08 + 0.025 * p.eights), work = static_cast<double>(up(tiles, sm_count * resident)) * tile, moved = static_cast<double>(c.bytes) / bytes * 132 / sm_count;
+  p.cost = launch + static_cast<double>(operands / 8) * operand + std::sqrt(std::hypot(work * work, moved * moved));
   return p;
 }
 

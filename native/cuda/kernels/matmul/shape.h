@@ -176,9 +176,10 @@ inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int
 inline WgmmaPlan turns_plan(int sm_count, const WgmmaShape& s) {
   constexpr int least_k = 64, most_k = 320, least_k_wide = 97, least_waves = 2;
   const int64_t rows = s.batch * up(s.x, 128), tiles = rows * up(s.y, 128);
+  // One tile of 192 rows in the place of two of 128 that are less full, also of a longer k and of one wave.
+  constexpr int most_rows = 192, most_k_of_rows = 2048;
+  if (s.x > 128 && s.x <= most_rows && s.k >= least_k && s.k <= most_k_of_rows && s.y % 8 == 0 && s.batch * up(s.y, 128) * 10 >= int64_t{sm_count} * 9) return {most_rows, 128, 1, false, 0, true};
   if (s.k < least_k || s.k > most_k || s.y % 8 != 0 || tiles < least_waves * sm_count) return {};
-  // Rows that fill less of tiles of 128 than of 192.
-  if (up(s.x, 192) * 192 < up(s.x, 128) * 128 && s.batch * up(s.x, 192) * up(s.y, 128) >= least_waves * sm_count) return {192, 128, 1, false, 0, true};
   // Columns that a multiprocessor has, with tiles of 192 and 128.
   const double wide = static_cast<double>(up(rows * up(s.y, 192), sm_count)) * 192, narrow = static_cast<double>(up(tiles, sm_count)) * 128;
   return {128, s.k >= least_k_wide && wide <= 1.07 * narrow ? 192 : 128, 1, false, 0, true};
