@@ -6,12 +6,12 @@
 
 namespace {
 
-template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
+template <class T, int D, int BC>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, int together, long long cells) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;
+  constexpr int GROUPS = 2, STAGES = attention_wgmma_stages, BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;
   extern __shared__ __align__(1024) char memory[];
-  const uint32_t base = (shared_address(memory) + 1023) & ~1023u;
+  const uint32_t base = (shared_address(memory) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
   const uint32_t own_q = base, own_k = base + 2 * Q_BYTES, own_v = own_k + STAGES * BYTES;
   __shared__ __align__(8) uint64_t barriers[4 + 4 * STAGES];
   const uint32_t full_q = shared_address(barriers), empty_q = full_q + 16, full_k = empty_q + 16, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
@@ -30,9 +30,10 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   const int group = threadIdx.x / 128;
 
   if (group == 0) {
-    give_registers<GROUPS == 3 ? 32 : 24>();
+    give_registers<24>();
     if (threadIdx.x != 0) return;
     int stage = 0, phase = 0, stage_v = 0, phase_v = 0, place_q = 0, phase_q = 0, key_v = 0, source_v = -1;
+    // Of the tile whose keys came last but one.
     const auto load_values = [&] {
       if (source_v < 0) return;
       barrier_wait(empty_v + 8 * stage_v, phase_v ^ 1);
@@ -60,12 +61,12 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     return;
   }
 
-  take_registers<GROUPS == 3 ? 160 : 240>();
+  take_registers<240>();
   const int consumer = group - 1, lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
   const bool speaks = threadIdx.x % 128 == 0;
   const int turn = 1 + consumer, next_turn = 1 + (consumer + 1) % GROUPS;
   constexpr int TURN_THREADS = 256;
-  if (TURNS && consumer == 0) turn_arrive(turn, TURN_THREADS);
+  if (consumer == 0) turn_arrive(turn, TURN_THREADS);
   using Scores = WarpGroupProduct<BC / 2>;
   using Sums = WarpGroupProduct<D / 2>;
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
@@ -92,6 +93,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     for (int i = 0; i < BC / 4; i++) weights[i] = pack_pair(score[2 * i], score[2 * i + 1], T());
     settle(weights);
   };
+  // The piece of work whose keys are met: its tiles, the first query of the group, where results of this thread go.
   long long begun = 0;
   int tiles;
   long long first;
@@ -121,6 +123,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   weigh(0);
   pack_weights();
   for (int t = 0;;) {
+    // Whether the weights are those of the last tile, so that the keys met next are the first of the next piece.
     const bool last = t + 1 == tiles;
     T* const done = target;
     const long long done_query = first + warp * 16 + lane / 4;
@@ -139,7 +142,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     const int previous = stage, previous_phase = phase;
     if (++stage == STAGES) stage = 0, phase ^= 1;
     barrier_wait(full_k + 8 * stage, phase);
-    if (TURNS) turn_wait(turn, TURN_THREADS);
+    turn_wait(turn, TURN_THREADS);
     settle(sums);
     wgmma_fence();
     multiply_keys(place_q, stage);
@@ -148,7 +151,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     wgmma_fence();
     multiply_values(previous);
     wgmma_commit();
-    if (TURNS) turn_arrive(next_turn, TURN_THREADS);
+    turn_arrive(next_turn, TURN_THREADS);
     wgmma_wait<1>();
     settle(score);
     if (speaks) barrier_arrive(empty_k + 8 * stage);
@@ -181,11 +184,10 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 
 }  // namespace
 
-#define FLOW(T, D, BC, GROUPS, QUERIES)                                                                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(128 * (GROUPS + 1), 1) attention_flow_##T##_##D##_##QUERIES##_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, T* out, \
-                                                                                                                 const AttentionSizes s, int together, long long cells) {                        \
-    attend<T, D, BC, GROUPS, attention_wgmma_stages, true>(q, k, v, out, s, together, cells);                                                                                                    \
+#define FLOW(T, D, BC)                                                                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(384, 1) attention_flow_##T##_##D##_128_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, T* out, const AttentionSizes s, int together, \
+                                                                                     long long cells) {                                                                                          \
+    attend<T, D, BC>(q, k, v, out, s, together, cells);                                                                                                                                          \
   }
-#define FLOWS(T) FLOW(T, 64, 128, 2, 128) FLOW(T, 64, 128, 3, 192) FLOW(T, 80, 96, 2, 128) FLOW(T, 80, 128, 2, 128) FLOW(T, 96, 96, 2, 128) FLOW(T, 96, 128, 2, 128) FLOW(T, 128, 96, 2, 128) FLOW(T, 128, 128, 2, 128)
-FLOWS(f16)
-FLOWS(bf16)
+FLOW(f16, 128, 96) FLOW(f16, 128, 128)
+FLOW(bf16, 128, 96) FLOW(bf16, 128, 128)
