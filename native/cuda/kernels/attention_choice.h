@@ -171,6 +171,9 @@ inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int eleme
   return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
 }
 
+// Whether tiles of 16 queries are no more than half of the multiprocessors, so that warps of a block share the keys of each.
+inline bool attention_few_tiles(int sm_count, const AttentionSizes& s) { return s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries) * 2 <= sm_count; }
+
 // Whether warps of 16 queries are faster than blocks of 64 or 128 (attention_warp.cu; measured, see NOTES.md).
 inline bool attention_takes_warps(int sm_count, long long shared_bytes, const AttentionSizes& s, int element_bytes) {
   const int lanes = 16 / element_bytes;
@@ -182,6 +185,10 @@ inline bool attention_takes_warps(int sm_count, long long shared_bytes, const At
   if (element_bytes == 4 && seen <= shared_keys && s.batch_heads * ((s.queries + attention_warp_queries - 1) / attention_warp_queries) <= sm_count) return true;
   // Heads of up to 128 are streamed (attention_stream_run); above, wgmma is faster where its blocks are many. Queries that leave much of a tile of 128 empty in heads of up to 32.
   constexpr long long few_keys = 16, short_queries = 96, short_dim = 32;
+  // Few tiles of short heads that meet some hundred keys.
+  constexpr long long least_keys_of_few = 321, most_keys_of_few = 2048;
+  constexpr int most_dim_of_few = 64;
+  if (element_bytes == 2 && s.queries > 64 && !s.causal && s.dim <= most_dim_of_few && seen >= least_keys_of_few && seen <= most_keys_of_few && attention_few_tiles(sm_count, s)) return true;
   if (element_bytes == 2 && s.queries > 64)
     return (seen <= few_keys && s.dim > 128 && attention_wide_blocks(s) <= sm_count * 2ll) || (s.dim <= short_dim && s.queries <= short_queries && seen <= short_queries);
   // Tiles of keys that warps meet in the place of 64 queries: above so many, blocks are faster, which share keys.
@@ -213,7 +220,8 @@ inline int attention_heads_together(const AttentionSizes& s) {
 struct AttentionTile {
   int dim, queries, keys;
 };
-constexpr int attention_wgmma_least_split = 12;
+// Tiles of keys from which on these are split over blocks.
+constexpr int attention_wgmma_least_split(int dim) { return dim <= 128 ? 8 : 12; }
 
 // Elements from one row of a head to the next where Hopper's copy engine reads it, in 16 bits: rows start on 16 bytes, those of other heads in copies (attention_rows.cu).
 inline long long attention_pitch(const AttentionSizes& s) { return (s.dim + 7) / 8 * 8; }
@@ -248,6 +256,16 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
+// Of attention_flow.cu, which has the next queries on their way.
+inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (t.dim + 63) / 64 * 128ll * t.queries; }
+
+// Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, many blocks (H200, NOTES.md).
+inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
+  constexpr int least_dim = 97, of_dim = 128;
+  constexpr long long short_tile = 96, most_keys = 384, least_cells = 4;
+  const long long seen = attention_keys_seen(s);
+  return s.dim >= least_dim && t.dim == of_dim && t.keys >= short_tile && seen <= (t.keys == short_tile ? short_tile : most_keys) && cells >= sm_count * least_cells;
+}
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
 inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }

@@ -41,19 +41,24 @@ constexpr long long attention_many_queries = 4096;
 // Whether several blocks of a multiprocessor are faster than one that multiplies the next tile while it weighs another (H200, NOTES.md).
 inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const AttentionTile& tile, bool ragged) {
   const long long seen = attention_keys_seen(s), blocks = s.batch_heads * attention_groups(s), few = sm_count * 3ll;
+  // Blocks of half as many multiprocessors or fewer: twice as many of 64 queries as of 128 are sooner done.
+  constexpr long long most_keys_of_few = 640;
+  const bool sparse = !s.causal && s.queries > 64 && tile.dim <= 128 && blocks * 2 <= sm_count && seen <= most_keys_of_few;
   // Blocks of one head would all read the same keys.
   if (s.queries > attention_many_queries && (!s.causal || s.queries > seen * 4)) return false;
   if (tile.dim <= 64) {
     // Fewer queries share their keys over warps, unless keys are many and heads enough.
     if (s.queries <= 32) return seen >= 200 && seen <= 1536 && s.batch_heads * 2 >= sm_count;
     if (s.queries <= 64 && tile.dim <= 32 && seen <= 32) return false;
-    return seen <= (s.causal || ragged ? 1536 : 640) && (blocks >= few || seen <= 320);
+    return seen <= (s.causal || ragged ? 1536 : 640) && (blocks >= few || seen <= 320 || (sparse && !attention_few_tiles(sm_count, s)));
   }
   if (s.queries <= 32) return false;
+  if (sparse) return true;
   // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
   if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
-  // Very many heads that fill the tiles of attention_wgmma.cu, whose next keys arrive while some are met.
-  if (s.causal && s.group == 1 && s.dim > 112 && tile.dim == 128 && s.queries > 64 && s.queries <= 128 && s.batch_heads >= sm_count * 20ll && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
+  // Many heads that fill the tiles of attention_flow.cu, whose next keys arrive while some are met.
+  constexpr long long filled_queries = 97, heads_of_flow = 7;
+  if (s.causal && s.group == 1 && s.dim > 112 && tile.dim == 128 && s.queries >= filled_queries && s.queries <= 128 && s.batch_heads >= sm_count * heads_of_flow && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
   if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
   if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);

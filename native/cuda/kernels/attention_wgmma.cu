@@ -3,39 +3,11 @@
 // 64 queries each. A group starts the products of a tile's keys and of the values before it, and weighs the scores of one tile while the
 // tensor cores sum up the last (Shah et al. 2024); groups take turns, so that one multiplies while another weighs.
 // attention_wgmma_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes. Sizes of tiles: scaled_dot_product_attention.h.
-#include "common/attention_group.cuh"
 #include "common/attention_shares.cuh"
+#include "common/attention_work.cuh"
 #include "scaled_dot_product_attention.h"
 
 namespace {
-
-#ifdef OPSCOPE_WGMMA
-
-constexpr int ROW = 128;  // bytes of a row in one box of the copy engine
-
-// The queries that a block takes next, and the keys that they see.
-template <int BM, int BC>
-struct Work {
-  long long head, source, first;  // head of all; its keys' head; first query
-  int split, begin, tiles;        // of the keys
-
-  __device__ __forceinline__ Work(const AttentionSizes& s, long long cell, int together) {
-    const long long blocks = (s.queries + BM - 1) / BM, section = blocks * together * s.splits, part = quotient(cell, section), start = part * together;
-    const long long rest = cell - part * section, heads = min(static_cast<long long>(together), s.batch_heads - start), shares = heads * s.splits;
-    // The longest first: with `causal` the last queries see most.
-    const long long rank = quotient(rest, shares), at = rest - rank * shares;
-    head = start + quotient(at, s.splits);
-    split = static_cast<int>(at - (head - start) * s.splits);
-    first = (blocks - 1 - rank) * BM;
-    source = quotient(head, s.group);
-    const long long seen = s.causal ? min(s.keys, min(first + BM, s.queries)) : s.keys;
-    const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits;
-    begin = split * each;
-    tiles = max(0, min(each, all - begin));
-  }
-};
-
-#endif
 
 template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, int together, long long cells) {

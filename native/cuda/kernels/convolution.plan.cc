@@ -14,6 +14,7 @@
 #include "convolution/launch.h"
 #include "convolution/narrow.h"
 #include "convolution/patches.h"
+#include "convolution/planes.h"
 #include "convolution/rows.h"
 #include "convolution/slab.h"
 #include "convolution/spans.h"
@@ -108,6 +109,11 @@ void plan_thin(Planner& p, const ConvOperands& from, const ConvSizes& s, const C
   Launch& launch = p.launch(p.kernel_in("convolution_thin", "convolution_thin_" + p.dtype() + "_" + std::to_string(t.filters)), {t.columns * t.shares, s.groups}, conv_thin_warps * 32, 0, from.x, from.weight, p.output(),
                             static_cast<int>(shape.columns), static_cast<int>(shape.plane), static_cast<int>(shape.channels), static_cast<int>(shape.filters), static_cast<int>(t.shares));
   if (t.shares > 1) launch.cluster(static_cast<unsigned>(t.shares));
+}
+
+void plan_planes(Planner& p, const ConvOperands& from, const ConvShape& shape) {
+  const ConvPlanesShape r = conv_planes(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_planes", "convolution_planes_" + p.dtype() + "_" + std::to_string(r.eights) + (r.pairs ? "_pairs" : ""), r.shared), {r.blocks}, conv_planes_threads, r.shared, from.x, from.weight, p.output(), r.task);
 }
 
 void plan_filters(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
@@ -261,6 +267,7 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
     case ConvKind::patches: return plan_patches(p, from, s, shape);
     case ConvKind::strips: return plan_strips(p, from, s, shape);
     case ConvKind::thin: return plan_thin(p, from, s, shape);
+    case ConvKind::planes: return plan_planes(p, from, shape);
     case ConvKind::point: return plan_point(p, from, s, shape);
     case ConvKind::few: {
       const ProductShape product = conv_few_product(shape);

@@ -112,8 +112,8 @@ void launch_wgmma(Planner& p, const Product& product) {
   const int lines = plan.turns ? task.tail * static_cast<int>(line) / 4 : static_cast<int>(line);
   const CUtensorMap last_x = map(x, k_rows_x ? lines : rows_of_last(plan.rows, shape.x)), last_y = map(y, k_rows_y ? lines : rows_of_last(plan.columns, shape.y));
   const CUdeviceptr shares = wgmma_shares(p, plan, task);
-  const unsigned shared = wgmma_shared_bytes(plan), threads = 128 + 2 * static_cast<unsigned>(plan.rows);
-  const std::string module = (plan.turns ? "matmul_turns_" : "matmul_wgmma_") + p.dtype(), tile = (plan.turns ? "" : std::to_string(plan.rows) + "_") + std::to_string(plan.columns);
+  const unsigned shared = wgmma_shared_bytes(plan), threads = plan.turns ? 384 : 128 + 2 * static_cast<unsigned>(plan.rows);
+  const std::string module = (plan.turns ? "matmul_turns_" : "matmul_wgmma_") + p.dtype(), tile = std::to_string(plan.rows) + "_" + std::to_string(plan.columns);
   const CUfunction f = p.kernel_in(module, module + "_" + tile + "_" + layout_of(s), shared);
   const auto launched = [&](const auto&... last) -> Launch& { return p.launch(f, {wgmma_blocks(p, plan, task)}, threads, shared, map_x, map_y, last_x, last_y, product.c, last...); };
   Launch& launch = plan.turns ? launched(task) : launched(shares, task);

@@ -126,13 +126,22 @@ Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys,
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split, 1);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split(tile.dim), 1);
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
   mark(p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
                 static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, shares, attention_heads_together(sizes), cells), sizes);
   join_shares(p, sizes, shares);
+}
+
+// The same for heads of few tiles of keys (attention_flow.cu).
+void plan_flow(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
+  const auto cells = static_cast<long long>(sizes.batch_heads * ceil_div(sizes.queries, tile.queries));
+  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
+  const auto bytes = static_cast<unsigned>(attention_flow_bytes(tile));
+  mark(p.launch(p.kernel_in("attention_flow", "attention_flow_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {std::min<int64_t>(cells, p.device.sm_count)},
+                static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_heads_together(sizes), cells), sizes);
 }
 
 // Blocks of 64 or 128 queries, several of a multiprocessor (attention_short.cu).
@@ -221,7 +230,10 @@ void plan_attention(Planner& p, bool tokens_first) {
     // Long heads that the tiles have no room for.
     if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
-    if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) return plan_wgmma(p, sizes, tile);
+    if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) {
+      if (attention_flows(p.device.sm_count, sizes, tile, sizes.batch_heads * ceil_div(sizes.queries, tile.queries))) return plan_flow(p, sizes, tile);
+      return plan_wgmma(p, sizes, tile);
+    }
     if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);
   }
   const int keys = attention_any_keys(room, sizes.dim);

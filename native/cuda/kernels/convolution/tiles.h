@@ -15,6 +15,7 @@
 #include "filters.h"
 #include "gather.h"
 #include "narrow.h"
+#include "planes.h"
 #include "rows.h"
 #include "shape.h"
 #include "slab.h"
@@ -36,6 +37,7 @@ enum class ConvKind {
   rows,         // one output of an image and filter, few terms (convolution_rows.cu)
   patches,      // one or two filters whose stride is the width of their kernel (convolution_patches.cu)
   thin,         // few filters of many channels, which the warps of a block share (convolution_thin.cu)
+  planes,       // few filters of many channels on small planes, whole images of a block, on tensor cores (convolution_planes.cu)
   spans,        // few channels of a tile of positions in a block (convolution_spans.cu)
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   taps,         // few filters with several elements over many channels, products with each element (convolution_taps.cu)
@@ -270,7 +272,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Images of up to three positions: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, most_packed_scattered = 3, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05, planes_unsure = 1.05;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane <= most_packed_scattered && c.terms < long_terms ? 1.7 : 1, mma_scattered = c.plane <= most_packed_scattered ? 1.25 : 1;
   // Models of other kernels, which read each element at a time, promise too much.
   if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
@@ -300,6 +302,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   consider(ConvKind::taps, c.taps_cost);
   if (const ConvFilters filters = conv_filters(sm_count, c); filters.warps > 0) consider(ConvKind::filters, filters.cost);
   if (const ConvSlab slab = conv_slab(sm_count, c); slab.filters > 0) consider(ConvKind::slab, slab.cost);
+  if (const ConvPlanesShape planes = conv_planes(sm_count, c); planes.eights > 0) consider(ConvKind::planes, planes.cost * planes_unsure);
   if (const ConvSpansShape spans = conv_spans(sm_count, c); spans.blocks > 0) consider(ConvKind::spans, spans.cost);
   if (const ConvThin thin = conv_thin(sm_count, c); thin.filters > 0) consider(ConvKind::thin, thin.cost);
   if (c.point && c.plane >= least_plane) {

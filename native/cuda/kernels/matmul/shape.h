@@ -124,9 +124,9 @@ struct WgmmaPlan {
   double cost = 0;     // ns
 };
 
-constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
+constexpr unsigned wgmma_stages(const WgmmaPlan& p) { return p.rows == 192 ? 5 : p.rows == 64 || p.columns == 64 ? 8 : p.columns == 256 ? 4 : p.columns == 192 ? 5 : 6; }
 // The ring, what each row takes that a warp stores through shared memory, and two barriers of a stage.
-constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(p.rows * wgmma_store_row(p.columns)) + wgmma_stages(p) * 16; }
+constexpr unsigned wgmma_shared_bytes(const WgmmaPlan& p) { return wgmma_stages(p) * static_cast<unsigned>(p.rows + p.columns) * 128 + static_cast<unsigned>(std::min(p.rows, 128) * wgmma_store_row(p.columns)) + wgmma_stages(p) * 16; }
 // `step`: elements of k in a stage. `most_columns`: of tiles. `stored_shares`: shares of k may be stored, for a launch that adds them up. Costs in ns, fitted to times of each tile and number of shares on an H100 (54 shapes, bf16 and tf32; NOTES.md).
 inline WgmmaPlan wgmma_plan(int sm_count, const WgmmaShape& s, int64_t step, int most_columns = 256, bool stored_shares = true) {
   struct Tile {
@@ -189,6 +189,9 @@ inline bool pairs_pay(int sm_count, const WgmmaShape& s, const WgmmaPlan& others
 inline WgmmaPlan turns_plan(int sm_count, const WgmmaShape& s) {
   constexpr int least_k = 64, most_k = 320, least_k_wide = 97, least_waves = 2;
   const int64_t rows = s.batch * up(s.x, 128), tiles = rows * up(s.y, 128);
+  // One tile of 192 rows in the place of two of 128 that are less full, also of a longer k and of one wave.
+  constexpr int most_rows = 192, most_k_of_rows = 2048;
+  if (s.x > 128 && s.x <= most_rows && s.k >= least_k && s.k <= most_k_of_rows && s.y % 8 == 0 && s.batch * up(s.y, 128) * 10 >= int64_t{sm_count} * 9) return {most_rows, 128, 1, false, 0, true};
   if (s.k < least_k || s.k > most_k || s.y % 8 != 0 || tiles < least_waves * sm_count) return {};
   // Columns that a multiprocessor has, with tiles of 192 and 128.
   const double wide = static_cast<double>(up(rows * up(s.y, 192), sm_count)) * 192, narrow = static_cast<double>(up(tiles, sm_count)) * 128;

@@ -1,4 +1,4 @@
-// Tiles of a 16-bit product by two warp groups that take turns: each has tiles of 128 x BN results of its own, and one multiplies while the other stores. The ring of stages is that of wgmma.cuh, and k is not shared.
+// Tiles of a 16-bit product by two warp groups that take turns: each has tiles of BM x BN results of its own, and one multiplies while the other stores. The ring of stages is that of wgmma.cuh, and k is not shared.
 // `last_x`, `last_y`: of boxes with the lines of the last stage alone where K is not contiguous; products behind them are left out.
 #pragma once
 #include "wgmma.cuh"
@@ -36,13 +36,13 @@ __device__ __forceinline__ void fill_ring(const TensorMap& map_x, const TensorMa
 
 #endif
 
-template <class T, int BN, int TX, int TY>
+template <class T, int BM, int BN, int TX, int TY>
 __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const TensorMap& map_y, const TensorMap& last_x, const TensorMap& last_y, T* c, const WgmmaTask& s) {
 #ifdef OPSCOPE_WGMMA
   using Product = WarpGroupProduct<BN / 2>;
-  constexpr int S = STAGES<2, BN>, BM = 128, BYTES = (BM + BN) * ROW;
+  constexpr int S = BM == 192 ? 5 : STAGES<2, BN>, BYTES = (BM + BN) * ROW, WARP_ROWS = 128;  // the latter: of all warps, through shared memory
   extern __shared__ __align__(1024) char shared[];
-  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + BM * wgmma_store_row(BN), empty = full + 8 * S;
+  const uint32_t base = shared_address(shared), staging = base + S * BYTES, full = staging + WARP_ROWS * wgmma_store_row(BN), empty = full + 8 * S;
   start_ring<S>(map_x, map_y, full, empty, 1);
   const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
   if (group == 0) {
@@ -66,11 +66,15 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
   advance(consumer * s.steps);
   for (int t = blockIdx.x + consumer * gridDim.x; t < s.work; t += 2 * gridDim.x) {
     const Place at = place_of(s, t);
-    float acc[2][BN / 2];
+    float acc[BM / 64][BN / 2];
 #pragma unroll
-    for (int h = 0; h < 2; h++)
+    for (int h = 0; h < BM / 64; h++)
 #pragma unroll
       for (int i = 0; i < BN / 2; i++) acc[h][i] = 0;
+    const auto settle_all = [&] {
+#pragma unroll
+      for (int h = 0; h < BM / 64; h++) settle(acc[h]);
+    };
     int previous = -1;
     const auto free_previous = [&] {
       if (previous >= 0 && first) barrier_arrive(empty + 8 * previous);
@@ -79,7 +83,7 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
       const uint32_t x = base + stage * BYTES, y = x + BM * ROW;
       const uint64_t dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
 #pragma unroll
-      for (int h = 0; h < 2; h++) Product::template shared<TY, TX>(acc[h], wgmma_descriptor(x + h * 64 * ROW + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy, 1, T());
+      for (int h = 0; h < BM / 64; h++) Product::template shared<TY, TX>(acc[h], wgmma_descriptor(x + h * 64 * ROW + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy, 1, T());
     };
     // The other group has read the stages before.
     if (t != static_cast<int>(blockIdx.x)) turn_wait(2 + consumer, 256);
@@ -95,8 +99,7 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
     }
     if (parts < 4) {
       wgmma_wait<0>();
-      settle(acc[0]);
-      settle(acc[1]);
+      settle_all();
       free_previous();
       barrier_wait(full + 8 * stage, phase);
       for (int i = 0; i < parts; i++) {
@@ -110,13 +113,12 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
     if (t + static_cast<int>(gridDim.x) < s.work) turn_arrive(3 - consumer, 256);
     wgmma_wait<0>();
     free_previous();
-    settle(acc[0]);
-    settle(acc[1]);
+    settle_all();
     advance(s.steps);
     T* out = c + at.batch * (static_cast<long long>(s.x) * s.y);
     const int y0 = at.y * BN;
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
+    for (int h = 0; h < BM / 64; h++) {
       const int x0 = at.x * BM + h * 64;
       if (s.y % 8 != 0) {
         store_rows_16<FromShared, BN>(out, acc[h], own, x0, s.x, y0, s.y, warp, lane);
@@ -130,11 +132,11 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
 }
 
 // The layouts of a type in a file of its own, as in wgmma_16bit.cuh.
-//   matmul_turns_<t>_<columns>_<layout>
-#define TURNS(T, BN, LAYOUT, TA, TB)                                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(384, 1) matmul_turns_##T##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap last_a, \
-                                                                                   const __grid_constant__ TensorMap last_b, T* c, const __grid_constant__ WgmmaTask task) {         \
-    matmul_by_turns<T, BN, TA, TB>(a, b, last_a, last_b, c, task);                                                                                                                  \
+//   matmul_turns_<t>_<rows>_<columns>_<layout>
+#define TURNS(T, BM, BN, LAYOUT, TA, TB)                                                                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(384, 1) matmul_turns_##T##_##BM##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap last_a, \
+                                                                                          const __grid_constant__ TensorMap last_b, T* c, const __grid_constant__ WgmmaTask task) {         \
+    matmul_by_turns<T, BM, BN, TA, TB>(a, b, last_a, last_b, c, task);                                                                                                              \
   }
-#define TURNS_LAYOUTS(T, BN) TURNS(T, BN, nn, 0, 1) TURNS(T, BN, nt, 0, 0) TURNS(T, BN, tn, 1, 1) TURNS(T, BN, tt, 1, 0)
-#define TURNS_16BIT(T) TURNS_LAYOUTS(T, 192) TURNS_LAYOUTS(T, 128)
+#define TURNS_LAYOUTS(T, BM, BN) TURNS(T, BM, BN, nn, 0, 1) TURNS(T, BM, BN, nt, 0, 0) TURNS(T, BM, BN, tn, 1, 1) TURNS(T, BM, BN, tt, 1, 0)
+#define TURNS_16BIT(T) TURNS_LAYOUTS(T, 128, 192) TURNS_LAYOUTS(T, 128, 128) TURNS_LAYOUTS(T, 192, 128)

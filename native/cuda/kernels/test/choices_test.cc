@@ -65,6 +65,10 @@ void product_choices() {
          "a short operand stays in shared memory beside a long one of a short k");
   const WgmmaPlan turns = turns_plan(132, {1, 8192, 8192, 256}), narrow_turns = turns_plan(132, {1, 11'848, 616, 96}), long_sum = wgmma_plan(132, {1, 65, 128, 131'072}, 64);
   expect(turns.turns && turns.columns == 192 && narrow_turns.turns && narrow_turns.columns == 128 && !turns_plan(132, {1, 8192, 8192, 512}).turns && !turns_plan(132, {1, 8192, 8191, 256}).turns && !turns_plan(132, {1, 1320, 1000, 72}).turns, "warp groups take turns in products of a short k with many tiles");
+  const auto rows_of_turns = [](const WgmmaShape& shape) { return turns_plan(132, shape).rows; };
+  expect(rows_of_turns({16, 129, 26'208, 256}) == 192 && rows_of_turns({1, 192, 16'384, 2048}) == 192 && rows_of_turns({1, 193, 65'536, 256}) == 128 && rows_of_turns({1, 128, 65'536, 256}) == 128 && !turns_plan(132, {1, 129, 8192, 256}).turns && !turns_plan(132, {16, 129, 26'207, 256}).turns && !turns_plan(132, {16, 129, 26'208, 4096}).turns &&
+             wgmma_shared_bytes(turns_plan(132, {16, 129, 26'208, 256})) <= 227 << 10,
+         "one tile of 192 rows in the place of two of 128");
   expect(long_sum.rows == 128 && long_sum.columns == 128 && long_sum.splits > 100 && tiles(T::panels, tf32, {1, 937'265, 9, 3, false, true}) && tiles(T::unaligned, tf32, {1, 141'963, 11, 47, false, true}), "one tile has all results of a very long k, and a few vectors of a few terms take panels");
   const auto direct = [&](const ProductShape& s, int rows, int warps) { return tiles(T::direct, bf16, s) && direct_plan(132, s).rows == rows && direct_plan(132, s).warps == warps; };
   expect(direct({1, 256, 256, 256, false, false}, 16, 8) && direct({1, 256, 256, 256, false, true}, 32, 8) && direct({1, 264, 264, 91, true, false}, 32, 8) && direct({1, 72, 136, 320, false, false}, 16, 16) && direct({1, 72, 135, 320, true, true}, 32, 16) && direct({4, 256, 256, 128, true, false}, 32, 8) &&

@@ -35,6 +35,31 @@ void narrow() {
   expect(holds && whole, "channels of a kernel of one element fit the registers of tensor cores, and vectors of positions lie in one image");
 }
 
+// Few filters of many channels on small planes: images of a tile fill its positions, stages hold their channels in sixteens, and all of it lies in shared memory.
+void planes() {
+  bool covers = true, fits = true, refused = true;
+  int64_t taken = 0;
+  for (const int64_t plane : {1, 2, 3, 23, 24, 64, 100, 127, 129})
+    for (const int64_t images : {1, 7, 43'669})
+      for (const int64_t filters : {1, 8, 17, 64, 128, 129})
+        for (const int64_t channels : {8, 9, 100, 229, 2049})
+          for (const int64_t groups : {1, 2}) {
+            ConvShape c = {images * plane, filters, groups, channels, plane, true, true, channels};
+            c.element_bytes = 2, c.wgmma = true, c.largest = images * plane * std::max(channels, filters), c.bytes = images * plane * (channels + filters) * 2;
+            const ConvPlanesShape p = conv_planes(132, c);
+            if (plane < 2 || plane > conv_planes_of_tile || filters > 128 || groups > 1 || channels < 9) refused = refused && p.eights == 0;
+            if (p.eights == 0) continue;
+            taken++;
+            const ConvPlanesTask& t = p.task;
+            covers = covers && p.eights * 8 >= filters && t.together * t.plane <= conv_planes_of_tile && t.tiles * t.together >= images && (t.tiles - 1) * t.together < images && p.pairs == (plane % 2 == 0) && p.blocks >= 1 && p.blocks <= t.tiles && p.cost > 0;
+            fits = fits && t.chunk % 16 == 0 && t.chunk > 0 && t.pitch % 16 == 0 && t.pitch >= 14 + t.chunk * t.plane * 2 && t.stages >= 2 && p.shared <= 224u << 10 &&
+                   p.shared >= up(channels, 16) * p.eights * 256 + t.stages * (t.together * t.pitch + 16) + t.together * filters * plane * 2 + 14;
+          }
+  ConvShape other = {100'000, 17, 1, 229, 23, true, true, 229};
+  other.element_bytes = 2, other.largest = 1 << 25;
+  expect(covers && fits && refused && taken > 100 && conv_planes(132, other).eights == 0, "whole images of small planes fill the tiles of a block of Hopper, and fit its shared memory");
+}
+
 // Groups of few channels: tiles cover the outputs, and what their windows meet fits shared memory.
 void group() {
   bool covers = true, fits = true;
@@ -168,6 +193,7 @@ void patches() {
 void narrow_convolution_shapes() {
   patches();
   narrow();
+  planes();
   group();
   filters();
   rows();

@@ -154,7 +154,7 @@ void attentions() {
   expect(attention_wgmma_tile(132, {8, 8, 8, 63, 1000, 63, 64, 0, 1}).dim == 0 && attention_wgmma_tile(132, {800, 8, 8, 17, 300, 17, 128, 0, 1}).dim == 128 && attention_wgmma_tile(132, {2, 2, 2, 120, 1000, 30, 64, 0, 1}).dim == 0, "few queries, and heads that share a block, take other kernels");
   const auto dim_of = [&](int bytes, int dim, long long heads = 400) { return attention_warp_dim(132, sizes(heads, 16, 16, dim), bytes); };
   expect(dim_of(4, 80) == 96 && dim_of(4, 97) == 128 && dim_of(4, 129) == 160 && dim_of(4, 161) == 256 && dim_of(4, 64) == 64 && dim_of(2, 80) == 128 && dim_of(2, 160) == 256 && dim_of(4, 80, 300) == 128 && dim_of(4, 160, 150) == 256, "a warp's products in f32 leave less of a head dim empty");
-  expect(attention_splits(132, 64, 8, attention_wgmma_least_split) == 1 && attention_splits(132, 1, 40, attention_wgmma_least_split) == 20, "a few tiles of keys are not worth a join");
+  expect(attention_splits(132, 64, 8, attention_wgmma_least_split(256)) == 1 && attention_splits(132, 1, 8, attention_wgmma_least_split(128)) == 4 && attention_splits(132, 1, 40, attention_wgmma_least_split(128)) == 20, "a few tiles of keys are not worth a join");
   expect(attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 1, 1}) == 65 && attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 0, 1}) == 8192, "keys that no query sees are not shared out");
   const auto single = [](long long queries) { return attention_f32_tile(132, hopper_shared, {16, 8, 8, queries, queries, queries, 64, 0, 1}).queries; };
   expect(single(1024) == 64 && single(2048) == 128 && attention_f32_tile(132, hopper_shared, {5000, 8, 8, 64, 64, 64, 64, 0, 1}).queries == 64, "f32 blocks take more queries where these are many");
