@@ -70,7 +70,7 @@ bool plan_few(Planner& p, const Row& row, const Planes& q) {
   const auto beyond = [](int64_t input, int64_t output) { return (output + 1) * (input + 1) >= int64_t{1} << 31; };
   if (!f.taken || (q.adaptive && (beyond(q.height, q.out_height) || beyond(q.width, q.out_width)))) return false;
   const FewWindows w = {p.input(0), p.output(), whole(q.outputs()), f.log2, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(down), whole(q.kernel_down()), whole(q.stride_down()),
-                        whole(q.padding_down()), whole(across), whole(q.kernel), whole(q.stride), whole(q.padding), divide_by(q.out_width), divide_by(q.out_height), divide_by(across), static_cast<float>(q.counted), 1.0f / static_cast<float>(q.counted)};
+                        whole(q.padding_down()), whole(across), whole(q.kernel), whole(q.stride), whole(q.padding), divide_by(q.out_width), divide_by(q.out_height), divide_by(across), static_cast<float>(q.counted)};
   const std::string kind = line ? (across <= 4 ? "_line_4" : "_line_8") : q.adaptive ? "_adaptive" : !together ? "_any" : "_" + std::to_string(down) + "_" + std::to_string(across);
   p.launch(p.kernel_in("pooling_few", std::string("pool_few_") + (row.max ? "max_" : "avg_") + p.dtype() + kind + (f.blocks_each ? "_block" : "")), {f.blocks}, f.threads, 0, w);
   return true;

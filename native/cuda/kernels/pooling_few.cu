@@ -22,10 +22,7 @@ template <bool MAX, int DOWN, int ACROSS, class T>
 __device__ __forceinline__ void together(const FewWindows& s) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= s.outputs) return;
-  // Windows along rows alone: each row of the input has a row of outputs.
-  Output o;
-  if constexpr (DOWN > 1) o = output_of(i, s);
-  else o.plane = 0, o.down = divided(i, s.by_out_width), o.across = i - o.down * s.out_width;
+  const Output o = output_of(i, s);
   const int top = DOWN > 1 ? o.down * s.stride_down - s.padding_down : o.down, left = o.across * s.stride - s.padding;
   const T* x = reinterpret_cast<const T*>(s.x) + ((o.plane * s.height + top) * s.width + left);
   float v[DOWN][ACROSS];
@@ -38,7 +35,7 @@ __device__ __forceinline__ void together(const FewWindows& s) {
   float total = v[0][0];
 #pragma unroll
   for (int k = 1; k < DOWN * ACROSS; k++) total = of_two<MAX>(total, v[k / ACROSS][k % ACROSS]);
-  reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : total * s.share);
+  reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : __fdividef(total, s.counted));
 }
 
 template <bool MAX, int MOST, class T>

@@ -14,7 +14,7 @@ struct FewWindows {
   int height, width, out_height, out_width;
   int down, kernel_down, stride_down, padding_down, across, kernel, stride, padding;
   Divide by_out_width, by_out_height, by_across;
-  float counted, share;  // what a mean is over, 0: as many as an adaptive window has; 1 / counted
+  float counted;  // what a mean is over; 0: as many as an adaptive window has
 };
 
 // Elements of a window that a lane has on their way at a time; threads up to which a call is a wait for memory and for instructions; outputs of small windows, which a thread reads at once; threads of a block at most.
