@@ -7,7 +7,7 @@ namespace {
 // in: x, weight, bias; more: mean, rstd. A row is a channel, `by_plane` the elements of an image in it, `groups` those of all channels but one.
 template <bool BLOCK, class T>
 __device__ __forceinline__ void train(const FewRows& a) {
-  const Part<BLOCK> p(a);
+  const Part<BLOCK ? block_has_row : lanes_by_argument> p(a);
   const T* in = reinterpret_cast<const T*>(a.in[0]) + p.row * a.channels;
   T x[few_each];
   int at[few_each];

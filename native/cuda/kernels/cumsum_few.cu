@@ -7,7 +7,7 @@ namespace {
 
 template <bool BLOCK, class T>
 __device__ __forceinline__ void scan(const FewRows& a) {
-  const Part<BLOCK> p(a);
+  const Part<BLOCK ? block_has_row : lanes_by_argument> p(a);
   const int first = p.first * few_each, left = p.cols - first, lane = BLOCK ? threadIdx.x % 32 : p.first;
   const T* x = reinterpret_cast<const T*>(a.in[0]) + (p.row * p.cols + first);
   T read[few_each];

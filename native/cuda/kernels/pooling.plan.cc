@@ -43,10 +43,10 @@ struct Planes {
 
 Planes planes_of(const Planner& p, const Row& row) {
   Planes q = {p.dim(0), p.dim(1), p.dim(2), p.dim(3), p.dim(4), row.dims == 5, row.signals, 0, 1, 0, 0};
-  if (q.adaptive) return q;
-  q.kernel = p.dim(5), q.stride = p.dim(6), q.padding = p.dim(7), q.counted = q.kernel * (row.signals ? 1 : q.kernel);
   // Planes of one row or column, where one output has it, are signals.
   if (!q.signals && q.width == 1 && q.out_width == 1) std::swap(q.height, q.width), std::swap(q.out_height, q.out_width);
+  if (q.adaptive) return q;
+  q.kernel = p.dim(5), q.stride = p.dim(6), q.padding = p.dim(7), q.counted = q.kernel * (row.signals ? 1 : q.kernel);
   q.signals = q.signals || (q.height == 1 && q.out_height == 1);
   return q;
 }
@@ -65,12 +65,13 @@ bool plan_few(Planner& p, const Row& row, const Planes& q) {
   const bool together = !q.adaptive && (q.kernel == 2 || q.kernel == 3);
   const int64_t down = q.adaptive ? most(q.height, q.out_height) : together ? q.kernel_down() : std::min(q.height, q.kernel_down()),
                 across = q.adaptive ? most(q.width, q.out_width) : together ? q.kernel : std::min(q.width, q.kernel);
-  const FewLaunch f = few_pooling(q.count * q.height * q.width, q.outputs(), down * across, together, q.stride > 1);
+  const bool line = q.adaptive && q.height == q.out_height && across <= few_line;
+  const FewLaunch f = few_pooling(q.count * q.height * q.width, q.outputs(), down * across, together || line, q.stride > 1);
   const auto beyond = [](int64_t input, int64_t output) { return (output + 1) * (input + 1) >= int64_t{1} << 31; };
   if (!f.taken || (q.adaptive && (beyond(q.height, q.out_height) || beyond(q.width, q.out_width)))) return false;
   const FewWindows w = {p.input(0), p.output(), whole(q.outputs()), f.log2, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(down), whole(q.kernel_down()), whole(q.stride_down()),
                         whole(q.padding_down()), whole(across), whole(q.kernel), whole(q.stride), whole(q.padding), divide_by(q.out_width), divide_by(q.out_height), divide_by(across), static_cast<float>(q.counted)};
-  const std::string kind = q.adaptive ? "_adaptive" : !together ? "_any" : "_" + std::to_string(down) + "_" + std::to_string(across);
+  const std::string kind = line ? (across <= 4 ? "_line_4" : "_line_8") : q.adaptive ? "_adaptive" : !together ? "_any" : "_" + std::to_string(down) + "_" + std::to_string(across);
   p.launch(p.kernel_in("pooling_few", std::string("pool_few_") + (row.max ? "max_" : "avg_") + p.dtype() + kind + (f.blocks_each ? "_block" : "")), {f.blocks}, f.threads, 0, w);
   return true;
 }

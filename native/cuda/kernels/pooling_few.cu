@@ -1,5 +1,5 @@
 // Poolings of few outputs (pooling/few.h), where a call takes as long as it waits for memory and for its own instructions. pool_few_<max|avg>_<t>_<rows>_<columns>: a thread
-// reads the whole of such a window at once; _any and _adaptive: lanes of a warp share one; .._block: a block has one.
+// reads the whole of such a window at once; _line_<most>: an adaptive window within a row, of so many elements at most; _any and _adaptive: lanes of a warp share one; .._block: a block has one.
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 #include "pooling/few.h"
@@ -36,6 +36,21 @@ __device__ __forceinline__ void together(const FewWindows& s) {
 #pragma unroll
   for (int k = 1; k < DOWN * ACROSS; k++) total = of_two<MAX>(total, v[k / ACROSS][k % ACROSS]);
   reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : __fdividef(total, s.counted));
+}
+
+template <bool MAX, int MOST, class T>
+__device__ __forceinline__ void line(const FewWindows& s) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= s.outputs) return;
+  const int row = divided(i, s.by_out_width), from = (i - row * s.out_width) * s.width, first = divided(from, s.by_out_width), wide = divided(from + s.width + s.out_width - 1, s.by_out_width) - first;
+  const T* x = reinterpret_cast<const T*>(s.x) + (row * s.width + first);
+  float v[MOST];
+#pragma unroll
+  for (int e = 0; e < MOST; e++) v[e] = e < wide ? to_float(x[e]) : MAX ? -INFINITY : 0.0f;
+  float total = v[0];
+#pragma unroll
+  for (int e = 1; e < MOST; e++) total = of_two<MAX>(total, v[e]);
+  reinterpret_cast<T*>(s.out)[i] = from_float<T>(MAX ? total : __fdividef(total, static_cast<float>(wide)));
 }
 
 // Of an axis.
@@ -88,11 +103,13 @@ __device__ __forceinline__ void shared(const FewWindows& s) {
 
 #define TOGETHER(T, kind, MAX, DOWN, ACROSS) \
   extern "C" __global__ void __launch_bounds__(128) pool_few_##kind##_##T##_##DOWN##_##ACROSS(const __grid_constant__ FewWindows s) { together<MAX, DOWN, ACROSS, T>(s); }
+#define LINE(T, kind, MAX, MOST) \
+  extern "C" __global__ void __launch_bounds__(128) pool_few_##kind##_##T##_line_##MOST(const __grid_constant__ FewWindows s) { line<MAX, MOST, T>(s); }
 #define SHARED(T, kind, MAX, windows, ADAPTIVE)                                                                                                                       \
   extern "C" __global__ void __launch_bounds__(128) pool_few_##kind##_##T##_##windows(const __grid_constant__ FewWindows s) { shared<MAX, ADAPTIVE, false, T>(s); }       \
   extern "C" __global__ void __launch_bounds__(1024) pool_few_##kind##_##T##_##windows##_block(const __grid_constant__ FewWindows s) { shared<MAX, ADAPTIVE, true, T>(s); }
 #define POOLS(T, kind, MAX)                                                                                                                              \
-  TOGETHER(T, kind, MAX, 1, 2) TOGETHER(T, kind, MAX, 1, 3) TOGETHER(T, kind, MAX, 2, 2) TOGETHER(T, kind, MAX, 3, 3)                                      \
+  TOGETHER(T, kind, MAX, 1, 2) TOGETHER(T, kind, MAX, 1, 3) TOGETHER(T, kind, MAX, 2, 2) TOGETHER(T, kind, MAX, 3, 3) LINE(T, kind, MAX, 4) LINE(T, kind, MAX, 8) \
   SHARED(T, kind, MAX, any, false) SHARED(T, kind, MAX, adaptive, true)
 POOLS(f32, max, true)
 POOLS(f16, max, true)

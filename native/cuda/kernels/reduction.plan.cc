@@ -75,7 +75,7 @@ class Reduction {
     const int64_t outer = g_.groups * g_.outer;
     if (count_ == 1 && row_.kind != Row::product) return plan_single();
     if (counted > 0) count_ = counted;
-    else if (row_.kind != Row::product && plan_few()) return;
+    else if (plan_few()) return;
     if (const int64_t all = outer * g_.reduce * g_.inner; g_.groups > 1 && ((all <= most_pieces && count_ <= most_of_cell) || (all <= few_pieces && count_ <= most_of_few))) {
       const int lanes = count_ >= 32 || (count_ >= 8 && g_.cells() <= most_few) ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
@@ -113,11 +113,24 @@ class Reduction {
   }
 
   bool plan_few() {
+    const std::string name = std::string(row_.op) + "_few_" + p_.dtype();
+    const auto few = [&](const std::string& suffix) { return p_.kernel_in("reduction_few", name + suffix); };
+    if (row_.kind == Row::product) {
+      if (count_ > few_pairs) return false;
+      p_.launch(few("_row"), {1}, static_cast<unsigned>(ceil_div(count_, 32 * few_cell_each) * 32), 0, p_.input(0), p_.input(1), p_.output(), static_cast<int>(count_));
+      return true;
+    }
     const FewLaunch s = few_cells_shape(p_.device.sm_count, g_.cells(), count_, g_.inner, g_.groups == 1 && g_.inner == 1 && row_.kind == Row::values, 16 / size_);
     if (!s.taken) return false;
+    if (g_.groups == 1 && g_.inner == 1) {
+      const auto cells = static_cast<int>(g_.cells()), count = static_cast<int>(count_);
+      if (s.blocks_each) p_.launch(few("_row"), {s.blocks}, s.threads, 0, p_.input(0), p_.output(), count);
+      else p_.launch(few("_whole_" + std::to_string(s.log2)), {s.blocks}, s.threads, 0, p_.input(0), p_.output(), cells, count);
+      return true;
+    }
     const FewCells a = {p_.input(0), p_.output(), static_cast<int>(g_.cells()), static_cast<int>(count_), s.log2, static_cast<int>(g_.inner), static_cast<int>((g_.outer - 1) * g_.reduce * g_.inner),
                         divide_by(g_.inner), divide_by(g_.reduce), static_cast<int>(g_.reduce * g_.inner)};
-    p_.launch(p_.kernel_in("reduction_few", std::string(row_.op) + "_few_" + p_.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+    p_.launch(few(s.blocks_each ? "_block" : "_lanes"), {s.blocks}, s.threads, 0, a);
     return true;
   }
 

@@ -75,7 +75,7 @@ void plan_cross_entropy(Planner& p) {
   if (const FewLaunch few = few_loss_shape(lanes_of(p.spec.dtype), a.rows, a.cols); few.taken) {
     const CUdeviceptr absent = 0, shares = few.blocks > 1 ? p.workspace(few.blocks * 4) : absent, counter = few.blocks > 1 ? p.workspace(4) : absent;
     const FewRows f = {{p.input(0), p.input(1), 0}, p.output(), {shares, counter}, static_cast<int>(a.rows), static_cast<int>(a.cols), few.log2, 0.0f, 1.0f / static_cast<float>(a.rows), 0, 0, {}, {}};
-    p.launch(p.kernel_in("rows_few", "cross_entropy_few_" + p.dtype() + (few.blocks_each ? "_block" : "_lanes")), {few.blocks}, few.threads, 0, f);
+    p.launch(p.kernel_in("rows_few", "cross_entropy_few_" + p.dtype() + (few.blocks_each ? "_block" : "_lanes_" + std::to_string(few.log2))), {few.blocks}, few.threads, 0, f);
     return;
   }
   a.per_row = p.workspace(a.rows * 4);

@@ -1,5 +1,5 @@
 // Row operations on few elements (rows/few.h), where a call takes as long as it waits for memory and for its own instructions: everything is read at once, weights beside the
-// row, places are 32-bit, and the code is short. <op>_few_<t>_lanes: lanes of a warp have a row; _block: a block has one.
+// row, places are 32-bit, and the code is short. <op>_few_<t>_lanes_<log2>: so many lanes of a warp, which the kernel knows, have a row; _block: a block has one.
 #include "common/arithmetic.cuh"
 #include "common/start_early.cuh"
 #include "rows/few.cuh"
@@ -7,8 +7,8 @@
 namespace {
 
 // Normalises a row, and writes it with a weight and a bias for each element.
-template <bool BLOCK, class T>
-__device__ __forceinline__ void write_normalised(const FewRows& a, const Part<BLOCK>& p, const T (&x)[few_each], const T (&w)[few_each], const T (&b)[few_each]) {
+template <int LOG2, class T>
+__device__ __forceinline__ void write_normalised(const FewRows& a, const Part<LOG2>& p, const T (&x)[few_each], const T (&w)[few_each], const T (&b)[few_each]) {
   float v[few_each];
   widened(x, v);
   normalise(p, v, a.over, a.number);
@@ -18,9 +18,9 @@ __device__ __forceinline__ void write_normalised(const FewRows& a, const Part<BL
 }
 
 // in: x, weight, bias.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void layer_norm(const FewRows& a) {
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T x[few_each], w[few_each], b[few_each];
   p.read(a.in[1], 0, w);
   p.read(a.in[2], 0, b);
@@ -30,10 +30,10 @@ __device__ __forceinline__ void layer_norm(const FewRows& a) {
 }
 
 // in: x, weight.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void rms_norm(const FewRows& a) {
   __shared__ float scratch[32];
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T x[few_each], w[few_each];
   p.read(a.in[0], p.row * p.cols, x);
   p.read(a.in[1], 0, w);
@@ -48,9 +48,9 @@ __device__ __forceinline__ void rms_norm(const FewRows& a) {
 }
 
 // A row is a group of channels of an image. in: x, weight, bias.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void group_norm(const FewRows& a) {
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T x[few_each], w[few_each], b[few_each];
   p.read(a.in[0], p.row * p.cols, x);
   const int channel = (p.row - divided(p.row, a.by_groups) * a.groups) * a.channels;
@@ -64,10 +64,10 @@ __device__ __forceinline__ void group_norm(const FewRows& a) {
 }
 
 // in: grad, the output of softmax.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void softmax_backward(const FewRows& a) {
   __shared__ float scratch[32];
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T grad[few_each], y[few_each];
   p.read(a.in[0], p.row * p.cols, grad);
   p.read(a.in[1], p.row * p.cols, y);
@@ -82,8 +82,8 @@ __device__ __forceinline__ void softmax_backward(const FewRows& a) {
 }
 
 // e^(x - the largest of the row), 0 outside it; the sum of them.
-template <bool BLOCK, int E>
-__device__ __forceinline__ float exponentials(const Part<BLOCK>& p, float (&v)[E], float& max) {
+template <int LOG2, int E>
+__device__ __forceinline__ float exponentials(const Part<LOG2>& p, float (&v)[E], float& max) {
   __shared__ float scratch[64];
   max = -INFINITY;
 #pragma unroll
@@ -100,9 +100,9 @@ __device__ __forceinline__ float exponentials(const Part<BLOCK>& p, float (&v)[E
 }
 
 // in: logits, target, grad.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void cross_entropy_backward(const FewRows& a) {
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T x[few_each];
   p.read(a.in[0], p.row * p.cols, x);
   const int target = reinterpret_cast<const int*>(a.in[1])[p.row];
@@ -116,10 +116,10 @@ __device__ __forceinline__ void cross_entropy_backward(const FewRows& a) {
 }
 
 // in: logits, target; more: a share of the mean for each block, and a counter. The block that comes last adds up the shares.
-template <bool BLOCK, class T>
+template <int LOG2, class T>
 __device__ __forceinline__ void cross_entropy(const FewRows& a) {
   __shared__ float scratch[64];
-  const Part<BLOCK> p(a);
+  const Part<LOG2> p(a);
   T x[few_each];
   p.read(a.in[0], p.row * p.cols, x);
   int target = reinterpret_cast<const int*>(a.in[1])[p.row];
@@ -146,13 +146,12 @@ __device__ __forceinline__ void cross_entropy(const FewRows& a) {
 
 }  // namespace
 
-#define FEW(op, T)                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(128) op##_few_##T##_lanes(const __grid_constant__ FewRows a) { op<false, T>(a); }         \
-  extern "C" __global__ void __launch_bounds__(1024) op##_few_##T##_block(const __grid_constant__ FewRows a) { op<true, T>(a); }
-#define EACH(T)                                                                                                                        \
-  FEW(layer_norm, T) FEW(rms_norm, T) FEW(group_norm, T) FEW(softmax_backward, T) FEW(cross_entropy_backward, T)          \
-  extern "C" __global__ void __launch_bounds__(1024) cross_entropy_few_##T##_lanes(const __grid_constant__ FewRows a) { cross_entropy<false, T>(a); } \
-  extern "C" __global__ void __launch_bounds__(1024) cross_entropy_few_##T##_block(const __grid_constant__ FewRows a) { cross_entropy<true, T>(a); }
+#define LANES_OF(op, T, threads, log2) \
+  extern "C" __global__ void __launch_bounds__(threads) op##_few_##T##_lanes_##log2(const __grid_constant__ FewRows a) { op<log2, T>(a); }
+#define FEW(op, T, threads)                                                                                                                     \
+  LANES_OF(op, T, threads, 0) LANES_OF(op, T, threads, 1) LANES_OF(op, T, threads, 2) LANES_OF(op, T, threads, 3) LANES_OF(op, T, threads, 4) LANES_OF(op, T, threads, 5) \
+  extern "C" __global__ void __launch_bounds__(1024) op##_few_##T##_block(const __grid_constant__ FewRows a) { op<block_has_row, T>(a); }
+#define EACH(T) FEW(layer_norm, T, 128) FEW(rms_norm, T, 128) FEW(group_norm, T, 128) FEW(softmax_backward, T, 128) FEW(cross_entropy_backward, T, 128) FEW(cross_entropy, T, 1024)
 EACH(f32)
 EACH(f16)
 EACH(bf16)

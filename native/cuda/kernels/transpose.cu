@@ -6,6 +6,7 @@
 //   transpose_<bytes>_vectors          tiles of 64 x 64 or 128 x 128 in vectors both ways
 //   transpose_tall_<bytes>, _wide_     up to 12 columns or rows; a block's part of the long side passes through shared memory as it lies
 //   transpose_slim_<bytes>, _broad_    up to 80 (4 bytes) or 32 (2 bytes), odd numbers up to 128; words of 4 bytes, and rows in shared memory an odd number of elements apart
+#include "common/divide.h"
 #include "common/vec.cuh"
 
 namespace {
@@ -18,8 +19,8 @@ struct Corner {
 };
 
 template <class U>
-__device__ __forceinline__ void transpose_each(const U* __restrict__ x, U* __restrict__ out, unsigned rows, unsigned cols, unsigned n) {
-  const unsigned i = blockIdx.x * 256 + threadIdx.x, c = i / rows;
+__device__ __forceinline__ void transpose_each(const U* __restrict__ x, U* __restrict__ out, int rows, int cols, int n, Divide by_rows) {
+  const int i = static_cast<int>(blockIdx.x * 256 + threadIdx.x), c = divided(i, by_rows);
   if (i < n) out[i] = x[(i - c * rows) * cols + c];
 }
 
@@ -230,7 +231,7 @@ NARROW(uint16_t, 2)
 NARROW(uint32_t, 4)
 
 #define BETWEEN(U, bytes)                                                                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(256) transpose_each_##bytes(const U* x, U* out, unsigned rows, unsigned cols, unsigned n) { transpose_each(x, out, rows, cols, n); } \
+  extern "C" __global__ void __launch_bounds__(256) transpose_each_##bytes(const U* x, U* out, int rows, int cols, int n, Divide by_rows) { transpose_each(x, out, rows, cols, n, by_rows); } \
   extern "C" __global__ void __launch_bounds__(256) transpose_slim_##bytes(const U* x, U* out, long long length, int narrow, int part, int pitch, unsigned places) {               \
     transpose_between<U, true>(x, out, length, narrow, part, pitch, places);                                                                                                     \
   }                                                                                                                                                                             \

@@ -1,3 +1,4 @@
+#include "common/divide.h"
 #include "elementwise/launch.h"
 #include "plan.h"
 #include "transpose/shape.h"
@@ -21,7 +22,7 @@ void plan(Planner& p) {
   switch (s.kind) {
     case Transposition::copy: return launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * cols, p.input(0));
     case Transposition::each:
-      p.launch(kernel("each_"), {s.blocks}, 256, 0, p.input(0), p.output(), static_cast<unsigned>(rows), static_cast<unsigned>(cols), static_cast<unsigned>(rows * cols));
+      p.launch(kernel("each_"), {s.blocks}, 256, 0, p.input(0), p.output(), static_cast<int>(rows), static_cast<int>(cols), static_cast<int>(rows * cols), divide_by(rows));
       return;
     case Transposition::narrow:
       p.launch(kernel(s.tall ? "tall_" : "wide_"), {s.blocks}, 256, static_cast<unsigned>(s.part * narrow * bytes), p.input(0), p.output(), length, narrow, part);

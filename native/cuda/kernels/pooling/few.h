@@ -19,6 +19,8 @@ struct FewWindows {
 
 // Elements of a window that a lane has on their way at a time; threads up to which a call is a wait for memory and for instructions; outputs of small windows, which a thread reads at once; threads of a block at most.
 constexpr int few_window = 4;
+// Elements of an adaptive window within a row, which a thread has on their way at once.
+constexpr int64_t few_line = 8;
 // Windows of up to four elements that are apart: more of them (H200: avg_pool1d f32 477,180 outputs of 3, stride 2 7.5 to 6.6 us, max_pool2d f32 401,408 of 2x2 7.0 to 6.6; stride 1, bf16 954,360 of 2 6.0 to 6.6).
 constexpr int64_t few_pool_threads = int64_t{1} << 17, few_pool_outputs = int64_t{1} << 18, few_pool_apart = int64_t{1} << 19, few_pool_block = 1024;
 

@@ -21,6 +21,8 @@ struct FewCells {
 constexpr int64_t few_cells_most = int64_t{1} << 18, few_cells_most_of_each = int64_t{1} << 16;
 constexpr int few_cell_each = 4;
 constexpr int64_t few_cell_threads = 1024;
+// Elements of two vectors up to which a block has their product.
+constexpr int64_t few_pairs = 2048;
 
 // `whole`: a result's elements lie in one piece, of which kernels for longer ones read vectors of `lanes` elements as soon, unless places are wanted.
 inline FewLaunch few_cells_shape(int sm_count, int64_t cells, int64_t count, int64_t inner, bool whole, int64_t lanes) {
@@ -28,7 +30,7 @@ inline FewLaunch few_cells_shape(int sm_count, int64_t cells, int64_t count, int
   if (cells < 1 || count < 2 || cells * count > (count > few_cell_each && !whole ? few_cells_most : few_cells_most_of_each) || count > few_cell_threads * few_cell_each) return {};
   // Results that lie side by side are read together by neighbouring threads, if these have all of their elements.
   if (inner > 1 && count > few_cell_each && cells >= int64_t{sm_count} * 16) return {};
-  if (whole && (cells == 1 || count > 128 * lanes)) return {};
+  if (whole && count > (cells == 1 ? 32 * few_cell_each : 128 * lanes)) return {};
   if (count > 32 * few_cell_each) return {true, true, 5, static_cast<unsigned>(over(count, 32 * few_cell_each) * 32), cells};
   int log2 = 0;
   while ((few_cell_each << log2) < count) log2++;

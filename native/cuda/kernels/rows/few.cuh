@@ -7,14 +7,18 @@
 using opscope::cuda::few_each;
 using opscope::cuda::FewRows;
 
-// A row, `few_each` elements of it for each of the threads that share it. BLOCK: those of the block; else lanes of a warp.
-template <bool BLOCK>
+// Lanes of a row, as LOG2: 1 << LOG2 of a warp; or those of the block; or as many of a warp as an argument says, which takes more instructions.
+constexpr int block_has_row = -1, lanes_by_argument = -2;
+
+// A row, `few_each` elements of it for each of the threads that share it.
+template <int LOG2>
 struct Part {
   static constexpr int E = few_each;
+  static constexpr bool BLOCK = LOG2 == block_has_row;
   int row, first, step, cols, log2;
   bool there;
 
-  __device__ __forceinline__ explicit Part(const FewRows& a) : cols(a.cols), log2(a.log2) {
+  __device__ __forceinline__ explicit Part(const FewRows& a) : cols(a.cols), log2(LOG2 >= 0 ? LOG2 : a.log2) {
     if (BLOCK) {
       row = static_cast<int>(blockIdx.x), first = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x), there = true;
     } else {
@@ -64,8 +68,8 @@ struct Normal {
 };
 
 // x to (x - mean) * rstd over the row, `over` being 1 / cols; elements outside it are not looked at.
-template <bool BLOCK, int E>
-__device__ __forceinline__ Normal normalise(const Part<BLOCK>& p, float (&v)[E], float over, float eps) {
+template <int LOG2, int E>
+__device__ __forceinline__ Normal normalise(const Part<LOG2>& p, float (&v)[E], float over, float eps) {
   __shared__ float scratch[64];
   float sum = 0, squares = 0;
 #pragma unroll

@@ -35,6 +35,8 @@ inline RowArguments arguments_of(const Planner& p, int64_t rows, int64_t cols) {
 inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most = few_most, int64_t groups = 1, int64_t channels = 1, int64_t plane = 1, const char* module = "rows_few") {
   const FewLaunch s = few_shape(p.device.sm_count, rows, cols, most);
   if (!s.taken) return false;
+  // Kernels of rows_few.cu know how many lanes they have.
+  const bool known = std::string(module) == "rows_few";
   FewRows a = {};
   for (size_t i = 0, read = 0; i < p.spec.tensors.size(); i++)
     if (p.spec.tensors[i].role != Role::out && read < std::size(a.in)) a.in[read] = p.input(read), read++;
@@ -44,7 +46,7 @@ inline bool launch_few_rows(Planner& p, int64_t rows, int64_t cols, int64_t most
   a.over = 1.0f / static_cast<float>(p.spec.op == "cross_entropy_backward" ? rows : cols);
   a.groups = static_cast<int>(groups), a.channels = static_cast<int>(channels);
   a.by_groups = divide_by(groups), a.by_plane = divide_by(plane);
-  Launch& launch = p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : "_lanes")), {s.blocks}, s.threads, 0, a);
+  Launch& launch = p.launch(p.kernel_in(module, p.spec.op + "_few_" + p.dtype() + (s.blocks_each ? "_block" : known ? "_lanes_" + std::to_string(s.log2) : "_lanes")), {s.blocks}, s.threads, 0, a);
   if (p.spec.op == "layer_norm") launch.always_waits();
   return true;
 }

@@ -39,6 +39,8 @@ void few_rows() {
   expect(taken, "rows of up to 4096 elements, and of up to 2^18 in all, are few");
   expect(losses, "rows of few losses are held by one block, or by blocks that meet");
   expect(cells, "few results are held by lanes of a warp or by a block each");
+  expect(few_cells_shape(132, 1, 6, 1, true, 4).taken && few_cells_shape(132, 1, 128, 1, true, 4).log2 == 5 && !few_cells_shape(132, 1, 129, 1, true, 4).taken && few_cells_shape(132, 2, 129, 1, true, 4).blocks_each,
+         "a single value of up to 128 elements is few, of more elements several");
 }
 
 void few_windows() {
