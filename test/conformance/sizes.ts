@@ -202,7 +202,7 @@ const SINGLE_PLANES: readonly Params[] = [
   { batch: 2, channels: 19, filters: 38, groups: 19, height: 2, width: 4, kernelHeight: 3, kernelWidth: 2, paddingHeight: 1, paddingWidth: 1 },
   { batch: 3, channels: 17, filters: 17, groups: 17, height: 7, width: 9, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
   { batch: 5, channels: 11, filters: 11, groups: 11, height: 9, width: 7, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, stride: 2 },
-  { batch: 2, channels: 15, filters: 30, groups: 15, height: 13, width: 25, kernelHeight: 5, kernelWidth: 3, paddingWidth: 1, dilation: 2 },
+  { batch: 2, channels: 15, filters: 30, groups: 15, height: 13, width: 25, kernelHeight: 5, kernelWidth: 3, paddingWidth: 2, dilation: 2 },
 ]
 const SINGLE_VOLUMES: readonly Params[] = [
   { batch: 2, channels: 31, filters: 31, groups: 31, depth: 3, height: 4, width: 5, kernel: 3, padding: 1 },

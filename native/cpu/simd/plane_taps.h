@@ -30,10 +30,18 @@ struct PlaneTaps {
   }
   bool ordered() const { return g.stride > 1; }
   static bool pays(const Geometry& g) {
-    constexpr int64_t LEAST_PLANES = 20, MOST_TAPS_OF_STRIDED = 9;
+    constexpr int64_t LEAST_PLANES = 20, PLANES_OF_TAP = 2, MOST_TAPS_OF_STRIDED = 9, MOST_TAPS_OF_TWO = 25, FEW_TAPS = 4, FEW_OUTPUTS = 4 * W;
+    const int64_t volume = g.volume(), planes = g.batch * g.filters;
+    if (g.group_channels() != 1 || g.groups == 1 || g.out_plane() == g.width.output || g.stride > 2 || volume > MOST_TAPS) return false;
     const PlaneTaps p(g);
-    if (g.stride > 1 ? g.volume() > MOST_TAPS_OF_STRIDED : g.volume() == 1) return false;
-    return g.group_channels() == 1 && g.groups > 1 && g.out_plane() != g.width.output && p.outputs <= MOST_OUTPUTS && g.stride <= 2 && g.volume() <= MOST_TAPS && g.batch * g.filters >= LEAST_PLANES && p.listed() <= (p.ordered() ? MOST_ORDERED : MOST_LISTED);
+    const bool together = g.stride == 1 && g.width.output == g.width.input;  // vectors of outputs meet those of the input, across the ends of rows
+    if (planes < LEAST_PLANES || planes < PLANES_OF_TAP * volume || p.outputs > MOST_OUTPUTS || p.listed() > (p.ordered() ? MOST_ORDERED : MOST_LISTED)) return false;
+    // Planes of one axis are rows of another kernel.
+    if (p.outputs == larger(g.depth.output, g.height.output) && g.in_plane() == larger(g.depth.input, g.height.input)) return false;
+    // Two filters of a channel or more repay a copy of it.
+    if (g.group_filters() > 1) return together && g.group_filters() == 2 && volume > 1 && volume <= MOST_TAPS_OF_TWO;
+    if (g.stride > 1) return volume <= MOST_TAPS_OF_STRIDED;
+    return volume > 1 && (together || volume <= FEW_TAPS || g.width.output >= W || p.outputs <= FEW_OUTPUTS);
   }
   // Floats of a thread: the list, how much of it each vector has, and the orders.
   int64_t list_floats() const { return up(listed() * static_cast<int64_t>(sizeof(PlaneTap) / sizeof(float)), LINE); }

@@ -67,7 +67,7 @@ inline Geometry width_last(Geometry g) {
 }
 
 struct TapSums {
-  static constexpr int64_t COLUMNS = 256, SUMS = 1 << 15, PANEL = 1 << 16, MOST_GATHERED = 4 * COLUMNS;
+  static constexpr int64_t COLUMNS = 256, SUMS = 1 << 15, PANEL = 1 << 16;  // at once: columns, floats of sums and of a panel
   const Geometry g;
   int64_t channels, filters, volume, plane, phases;
   int64_t most_rows = 0, columns, images, at_once;  // rows of a product; columns and images that are met together; channels
@@ -94,7 +94,7 @@ struct TapSums {
   int64_t panel_floats() const { return at_once * stride() + W; }
   int64_t sum_floats() const { return most_rows * stride(); }
   int64_t output_floats() const { return up(images * filters * g.out_plane(), LINE); }
-  int64_t gathered_floats() const { return static_cast<int64_t>(MOST_GATHERED * sizeof(Gathered) / sizeof(float)); }
+  int64_t gathered_floats() const { return static_cast<int64_t>(COLUMNS * sizeof(Gathered) / sizeof(float)); }
   int64_t floats() const { return gathered_floats() + filter_floats() + panel_floats() + 2 * sum_floats() + output_floats(); }
   size_t scratch(int threads) const { return static_cast<size_t>(floats() * threads); }
 
@@ -130,11 +130,15 @@ struct TapSumsOf {
   const Geometry& g;
   Gathered* gathered;
   float *filters, *panel, *sums, *more, *outputs;
-  mutable int past[TapSums::COLUMNS / W] = {};  // of what is gathered for each vector
   TapSumsOf(const TapSums& of, float* scratch) : s(of), g(of.g), gathered(reinterpret_cast<Gathered*>(scratch)), filters(scratch + of.gathered_floats()), panel(filters + of.filter_floats()), sums(panel + of.panel_floats()), more(sums + of.sum_floats()), outputs(more + of.sum_floats()) {}
 
+  // How much is gathered up to the end of each vector.
+  struct Listed {
+    int vectors = 0, past[TapSums::COLUMNS / W];
+  };
   // Columns `cols` of a phase.
-  int list(const Phase& p, Range cols) const {
+  Listed list(const Phase& p, Range cols) const {
+    Listed listed;
     int64_t place[TapSums::COLUMNS];
     const int64_t image = g.channels * s.plane, n = cols.end - cols.begin;
     for (int64_t j = 0; j < n; j++) place[j] = (cols.begin + j) / p.cells * image + p.place(g, (cols.begin + j) % p.cells);
@@ -151,16 +155,16 @@ struct TapSumsOf {
         }
         one.order = _mm512_load_si512(order);
       }
-      past[v / W] = count;
+      listed.past[listed.vectors++] = count;
     }
-    return static_cast<int>((n + W - 1) / W);
+    return listed;
   }
-  OPSCOPE_APART void gather(const T* x, int64_t some, int vectors) const {
+  OPSCOPE_APART void gather(const T* x, int64_t some, const Listed& listed) const {
     float* to = panel;
     for (int64_t c = 0; c < some; c++, x += s.plane, to += s.stride()) {
       const Gathered* one = gathered;
-      for (int v = 0; v < vectors; v++) {
-        const Gathered* const end = gathered + past[v];
+      for (int v = 0; v < listed.vectors; v++) {
+        const Gathered* const end = gathered + listed.past[v];
         V all = _mm512_maskz_permutexvar_ps(one->lanes, one->order, some_of(x + one->from, one->met));
         for (one++; one < end; one++) all = _mm512_mask_permutexvar_ps(all, one->lanes, one->order, some_of(x + one->from, one->met));
         vstore(to + v * W, all);
@@ -241,13 +245,13 @@ struct TapSumsOf {
         const Range cols{j, least(j + wide, all)};
         const int64_t n = cols.end - cols.begin;
         const bool lies = IN_PLACE && g.stride == 1 && cols.begin / p.cells == (cols.end - 1) / p.cells;
-        const int count = lies ? 0 : list(p, cols);
+        const Listed listed = lies ? Listed{} : list(p, cols);
         // Rows of the input that lie are in as many pages: those that the first translations hold.
         const int64_t at_once = lies ? equal_part(s.channels, least(s.at_once, larger(NEAR / s.plane, 64))) : s.at_once;
         for (int64_t c = 0; c < s.channels; c += at_once) {
           const int64_t some = least(at_once, s.channels - c);
           SmallColumns right{panel, stride, c == 0 ? sums : more, stride, {}};
-          if (!lies) gather(x + c * s.plane, some, count);
+          if (!lies) gather(x + c * s.plane, some, listed);
           if constexpr (IN_PLACE)
             if (lies) right.b = x + c * s.plane + cols.begin / p.cells * g.channels * s.plane + cols.begin % p.cells, right.b_stride = s.plane;
           if constexpr (IN_PLACE)
