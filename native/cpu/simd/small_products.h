@@ -14,7 +14,7 @@ namespace {
 // meet many columns; fewer than that meet more of it as it lies. A few rows of a few terms that are stored transposed are met as they lie too, however many
 // columns there are.
 inline bool is_small(const Products& p, bool trans_a, bool trans_b) {
-  constexpr int64_t LEAST_LYING_ROWS = 4, MOST_LYING_ROWS = 52, LEAST_LYING_TERMS = 9, MOST_LYING_TERMS = 64;
+  constexpr int64_t LEAST_LYING_ROWS = 7, MOST_LYING_ROWS = 52, LEAST_LYING_TERMS = 9, MOST_LYING_TERMS = 64;
   if (trans_a && !trans_b && p.m >= LEAST_LYING_ROWS && p.m <= MOST_LYING_ROWS && p.k >= LEAST_LYING_TERMS && p.k <= MOST_LYING_TERMS && p.n > 4 * W) return true;
   constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 1 << 18, FAR_FLOATS_OF_LEFT = 1 << 22, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
   constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart

@@ -2,6 +2,7 @@
 // sums over the channels each output adds up. The input is the right operand as it lies, or its cells are copied to panels: those that the same elements of
 // the kernel meet lie together (with a stride, every so many), without padding, those of several images next to one another.
 #pragma once
+#include "gathered.h"
 #include "kernel_taps.h"
 #include "small_products.h"
 
@@ -43,13 +44,6 @@ struct Phase {
     const int64_t row = cell / w.cells, depth = row / h.cells;
     return (depth * g.stride + d.phase) * g.depth.step + ((row - depth * h.cells) * g.stride + h.phase) * g.height.step + ((cell - row * w.cells) * g.stride + w.phase) * g.width.step;
   }
-};
-
-// Up to W columns of a panel that are read together: of the 16 elements from `from` on those of `met`, put in their lanes.
-struct Gathered {
-  __m512i order;
-  int64_t from;
-  __mmask16 met, lanes;
 };
 
 // With an axis of one element never as width where another has more.
@@ -112,16 +106,14 @@ struct TapSums {
     const Geometry g = width_last(whole);
     const int64_t of_rows = channels * least(g.width.output, W);
     if (g.stride > 1 && (plane == g.width.input || channels < STRIDED_CHANNELS || outputs < W || of_rows < 4 * STRIDED_CHANNELS)) return false;
+    // Few outputs of many images: images as columns.
+    if (g.stride > 1 && filters > 2 && g.batch >= W && outputs <= 4 * W) return false;
     if (g.stride == 1 && ((plane < W && g.batch >= FEW_IMAGES) || channels < (filters == 1 ? CHANNELS_OF_ONE : filters == 2 ? CHANNELS_OF_TWO : CHANNELS) || of_rows < 8 * STRIDED_CHANNELS)) return false;
     const TapSums s(whole);
     const int64_t most_products = channels >= MANY_CHANNELS ? 145 : 110;  // hundredths of those that outputs meet
     return 100 * s.products <= most_products * s.taps * outputs && s.most_rows <= MOST_ROWS && (threads == 1 || s.units() >= 2 * threads) && s.output_floats() <= MOST_OUTPUTS;
   }
 };
-
-inline V some_of(const float* p, __mmask16 met) { return _mm512_maskz_loadu_ps(met, p); }
-template <class T>
-inline V some_of(const T* p, __mmask16 met) { return vload_masked(p, met); }
 
 // One unit: some images of a group, phase after phase.
 template <class T>
@@ -134,7 +126,8 @@ struct TapSumsOf {
 
   // How much is gathered up to the end of each vector.
   struct Listed {
-    int vectors = 0, past[TapSums::COLUMNS / W];
+    int64_t vectors = 0;
+    int32_t past[TapSums::COLUMNS / W];
   };
   // Columns `cols` of a phase.
   Listed list(const Phase& p, Range cols) const {
@@ -142,34 +135,12 @@ struct TapSumsOf {
     int64_t place[TapSums::COLUMNS];
     const int64_t image = g.channels * s.plane, n = cols.end - cols.begin;
     for (int64_t j = 0; j < n; j++) place[j] = (cols.begin + j) / p.cells * image + p.place(g, (cols.begin + j) % p.cells);
-    int count = 0;
-    for (int64_t v = 0; v < n; v += W) {
-      const int lanes = static_cast<int>(least(W, n - v));
-      for (int lane = 0; lane < lanes; count++) {
-        alignas(64) int32_t order[W] = {};
-        Gathered& one = gathered[count];
-        one.from = place[v + lane], one.met = one.lanes = 0;
-        for (; lane < lanes && place[v + lane] - one.from < W; lane++) {
-          order[lane] = static_cast<int32_t>(place[v + lane] - one.from);
-          one.met |= static_cast<__mmask16>(1u << order[lane]), one.lanes |= static_cast<__mmask16>(1u << lane);
-        }
-        one.order = _mm512_load_si512(order);
-      }
-      listed.past[listed.vectors++] = count;
-    }
+    list_gathered(place, n, gathered, listed.past);
+    listed.vectors = (n + W - 1) / W;
     return listed;
   }
-  OPSCOPE_APART void gather(const T* x, int64_t some, const Listed& listed) const {
-    float* to = panel;
-    for (int64_t c = 0; c < some; c++, x += s.plane, to += s.stride()) {
-      const Gathered* one = gathered;
-      for (int v = 0; v < listed.vectors; v++) {
-        const Gathered* const end = gathered + listed.past[v];
-        V all = _mm512_maskz_permutexvar_ps(one->lanes, one->order, some_of(x + one->from, one->met));
-        for (one++; one < end; one++) all = _mm512_mask_permutexvar_ps(all, one->lanes, one->order, some_of(x + one->from, one->met));
-        vstore(to + v * W, all);
-      }
-    }
+  OPSCOPE_APART void fill_panel(const T* x, int64_t some, const Listed& listed) const {
+    for (int64_t c = 0; c < some; c++) gather(x + c * s.plane, gathered, listed.past, listed.vectors, panel + c * s.stride());
   }
   // filters[channel][row]
   OPSCOPE_APART SmallLeft copy_filters(const T* weight, const Phase& p, int64_t from, int64_t some) const {
@@ -251,7 +222,7 @@ struct TapSumsOf {
         for (int64_t c = 0; c < s.channels; c += at_once) {
           const int64_t some = least(at_once, s.channels - c);
           SmallColumns right{panel, stride, c == 0 ? sums : more, stride, {}};
-          if (!lies) gather(x + c * s.plane, some, listed);
+          if (!lies) fill_panel(x + c * s.plane, some, listed);
           if constexpr (IN_PLACE)
             if (lies) right.b = x + c * s.plane + cols.begin / p.cells * g.channels * s.plane + cols.begin % p.cells, right.b_stride = s.plane;
           if constexpr (IN_PLACE)
