@@ -95,11 +95,11 @@ void windows(const cpu::Entry& entry, const Format& f, int64_t planes, int64_t p
   }
 }
 
-// One image, stride 1: a NaN in one channel of the input reaches the outputs of all filters whose windows hold it, and no others.
-void convolution(const cpu::Entry& entry, const Format& f, int64_t batch, int64_t channels, int64_t filters, int64_t height, int64_t width, int64_t kernel, int64_t padding, Faults& faults) {
+// One image, stride 1: a NaN in one channel of the input reaches the outputs of all filters of its group whose windows hold it, and no others.
+void convolution(const cpu::Entry& entry, const Format& f, int64_t batch, int64_t channels, int64_t filters, int64_t height, int64_t width, int64_t kernel, int64_t padding, Faults& faults, int64_t groups = 1) {
   const int64_t out_height = height + 2 * padding - kernel + 1, out_width = width + 2 * padding - kernel + 1, size = height * width;
-  const std::vector<int64_t> dims{batch, channels, filters, 1, 1, 1, 1, 1, 0, 1, height, kernel, padding, out_height, width, kernel, padding, out_width};
-  std::vector<float> x = numbers(batch * channels * size), weight = numbers(filters * channels * kernel * kernel), out(static_cast<size_t>(batch * filters * out_height * out_width)), plain(out);
+  const std::vector<int64_t> dims{batch, channels, filters, groups, 1, 1, 1, 1, 0, 1, height, kernel, padding, out_height, width, kernel, padding, out_width};
+  std::vector<float> x = numbers(batch * channels * size), weight = numbers(filters * channels / groups * kernel * kernel), out(static_cast<size_t>(batch * filters * out_height * out_width)), plain(out);
   call(*entry.kernel, f, {x, weight}, {{plain}}, dims);
   const int64_t image = batch - 1, channel = channels / 2;
   for (int64_t at = 0; at < size; at += size > 40 ? size / 9 : 3) {
@@ -110,7 +110,7 @@ void convolution(const cpu::Entry& entry, const Format& f, int64_t batch, int64_
     const auto meets = [=](int64_t o, int64_t place) { return place >= o - padding && place < o - padding + kernel; };
     for (size_t i = 0; i < out.size(); i++) {
       const auto o = static_cast<int64_t>(i);
-      const bool within = o / (filters * out_height * out_width) == image && meets(o / out_width % out_height, at / width) && meets(o % out_width, at % width);
+      const bool within = o / (filters * out_height * out_width) == image && o / (out_height * out_width) % filters / (filters / groups) == channel / (channels / groups) && meets(o / out_width % out_height, at / width) && meets(o % out_width, at % width);
       if (within ? !std::isnan(out[i]) : out[i] != plain[i]) faults.add("a convolution, NaN", at, out[i]);
     }
   }
@@ -185,6 +185,9 @@ int check_convolutions(const cpu::Entry& entry, const Format& f) {
   convolution(entry, f, 1, 40, 17, 3, 2, 3, 1, faults);
   convolution(entry, f, 1, 1, 1, 6, 70, 5, 2, faults);
   convolution(entry, f, 2, 32, 37, 18, 19, 3, 1, faults);
+  convolution(entry, f, 1, 701, 3, 7, 9, 3, 1, faults);
+  convolution(entry, f, 7, 13, 13, 2, 3, 3, 1, faults, 13);
+  convolution(entry, f, 3, 17, 34, 7, 9, 3, 1, faults, 17);
   return faults.count();
 }
 

@@ -194,7 +194,32 @@ const SINGLE_CHANNELS: readonly Params[] = [
   { batch: 2, channels: 13, filters: 13, groups: 13, length: 117, kernel: 5, padding: 3, dilation: 3 },
   { batch: 2, channels: 11, filters: 22, groups: 11, length: 66, kernel: 2, padding: 1, stride: 2 },
   { batch: 5, channels: 7, filters: 7, groups: 7, length: 2, kernel: 3, padding: 2 },
+  { batch: 9, channels: 21, filters: 21, groups: 21, length: 5, kernel: 3, padding: 1, stride: 2 },
+  { batch: 6, channels: 9, filters: 27, groups: 9, length: 5, kernel: 5, padding: 2 },
 ]
+
+/** Planes of groups of one channel: of several channels in a vector, of several vectors, with rows of outputs as long as those of the input and others, a stride, dilation and several filters of a channel. */
+const SINGLE_PLANES: readonly Params[] = [
+  { batch: 7, channels: 13, filters: 13, groups: 13, height: 2, width: 3, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 2, channels: 19, filters: 38, groups: 19, height: 2, width: 4, kernelHeight: 3, kernelWidth: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 3, channels: 17, filters: 17, groups: 17, height: 7, width: 9, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 5, channels: 11, filters: 11, groups: 11, height: 9, width: 7, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, stride: 2 },
+  { batch: 2, channels: 15, filters: 30, groups: 15, height: 13, width: 25, kernelHeight: 5, kernelWidth: 3, paddingWidth: 2, dilation: 2 },
+]
+const SINGLE_VOLUMES: readonly Params[] = [
+  { batch: 2, channels: 31, filters: 31, groups: 31, depth: 3, height: 4, width: 5, kernel: 3, padding: 1 },
+  { batch: 3, channels: 21, filters: 21, groups: 21, depth: 2, height: 2, width: 3, kernel: 2, stride: 2, padding: 1 },
+]
+
+/** Many channels to few filters: planes that lie, those of several images next to one another, in several passes, a stride, and elements of the kernel that meet nothing. */
+const FEW_OF_MANY: readonly Params[] = [
+  { channels: 701, filters: 3, height: 7, width: 9, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 3, channels: 260, filters: 2, height: 9, width: 11, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 5, channels: 150, filters: 1, height: 5, width: 17, kernelHeight: 2, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+  { channels: 130, filters: 1, height: 1, width: 601, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
+]
+const FEW_OF_MANY_SIGNALS: readonly Params[] = [{ channels: 730, filters: 4, length: 301, kernel: 3, padding: 2, dilation: 2 }]
+const FEW_OF_MANY_VOLUMES: readonly Params[] = [{ batch: 2, channels: 257, filters: 2, depth: 3, height: 5, width: 9, kernel: 3, stride: 2, padding: 1 }]
 
 /** Many channels of small planes, which kernels work on some channels at a time. */
 const MANY_CHANNELS: readonly Params[] = [
@@ -261,5 +286,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS] : op.id === 'conv3d' ? EVEN_VOLUMES : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS, ...SINGLE_PLANES, ...FEW_OF_MANY] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS, ...FEW_OF_MANY_SIGNALS] : op.id === 'conv3d' ? [...EVEN_VOLUMES, ...SINGLE_VOLUMES, ...FEW_OF_MANY_VOLUMES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]
