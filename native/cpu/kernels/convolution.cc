@@ -112,17 +112,6 @@ bool by_image_columns(const Geometry& whole) {
   return F::PAIRS ? columns.pays_beside_pairs() : columns.pays();
 }
 
-// Not where tiles of bf16 multiply, or where few filters meet the input as it lies.
-template <class F>
-bool by_few_outputs(const Geometry& whole) {
-  const FewOutputs few(whole);
-  bool by_taps = false;
-#if defined(OPSCOPE_FEW_ROWS)
-  by_taps = few.of_few_filters() && TapProducts(whole).pays();
-#endif
-  return !F::TILES && few.pays() && !by_taps;
-}
-
 // One filter of single elements: its channels as a vector times the input as a matrix. Large ones of f32 wait for memory either way.
 bool by_vectors(const Geometry& whole, bool is_float) {
   constexpr int64_t MOST_FLOATS_READ = 1 << 22;
@@ -137,6 +126,18 @@ bool by_tap_sums([[maybe_unused]] const Geometry& whole, [[maybe_unused]] int th
 #else
   return false;
 #endif
+}
+
+// Not where tiles of bf16 multiply, or where few filters meet the input as it lies.
+template <class F>
+bool by_few_outputs(const Geometry& whole, int threads) {
+  if (F::TILES) return false;
+  const FewOutputs few(whole);
+  bool by_taps = false;
+#if defined(OPSCOPE_FEW_ROWS)
+  by_taps = few.of_few_filters() && TapProducts(whole).pays();
+#endif
+  return few.pays() && !by_taps && !(few.of_few_filters() && whole.stride == 1 && whole.batch * few.outputs > W / 2 && by_tap_sums<F>(whole, threads));
 }
 
 #if defined(OPSCOPE_TILES)
@@ -178,7 +179,7 @@ void run(const Call& call) {
   if (PlaneTaps::pays(whole)) return run_plane_taps<T>(call, whole, F::output(output<T>(call)));
 #endif
   if (by_direct_rows(whole, call.threads, sizeof(T))) return run_direct_rows<T>(call, whole, F::output(output<T>(call)));
-  if (by_few_outputs<F>(whole)) return run_few_outputs<typename F::Term>(call, whole);
+  if (by_few_outputs<F>(whole, call.threads)) return run_few_outputs<typename F::Term>(call, whole);
 #if defined(OPSCOPE_TAP_SUMS)
   if constexpr (!F::PAIRS)
     if (by_tap_sums<F>(whole, call.threads)) return run_tap_sums<T>(call, whole);
@@ -240,7 +241,7 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   if (PlaneTaps::pays(whole)) return PlaneTaps(whole).scratch(threads);
 #endif
   if (by_direct_rows(whole, threads, rounded ? sizeof(BF16) : sizeof(float))) return 0;
-  if (by_few_outputs<F>(whole)) return FewOutputs(whole).scratch(bytes);
+  if (by_few_outputs<F>(whole, threads)) return FewOutputs(whole).scratch(bytes);
 #if defined(OPSCOPE_TAP_SUMS)
   if (by_tap_sums<F>(whole, threads)) return TapSums(whole).scratch(threads);
 #endif
