@@ -221,7 +221,7 @@ struct AttentionTile {
   int dim, queries, keys;
 };
 // Tiles of keys from which on these are split over blocks.
-constexpr int attention_wgmma_least_split(int dim) { return dim <= 128 ? 8 : 12; }
+constexpr int attention_wgmma_least_split(int dim, int causal) { return dim <= 128 && !causal ? 8 : 12; }
 
 // Elements from one row of a head to the next where Hopper's copy engine reads it, in 16 bits: rows start on 16 bytes, those of other heads in copies (attention_rows.cu).
 inline long long attention_pitch(const AttentionSizes& s) { return (s.dim + 7) / 8 * 8; }
