@@ -57,14 +57,13 @@ export class OpenCases {
     return this.#known.get(id)?.for(settings) !== undefined
   }
 
-  /** The case of this identity for one block of its rounds. */
-  async takeBlock(id: string, now: () => number, open: () => Promise<PreparedCase>): Promise<OpenCase> {
+  /** The case of this identity for one block of its rounds. `anew`: not the one that was left open, because it is to lie on the memory of another that was not. */
+  async takeBlock(id: string, now: () => number, open: () => Promise<PreparedCase>, anew = false): Promise<OpenCase> {
     const warmState = this.#known.get(id) ?? new CaseWarmState()
     const kept = this.#kept.get(id)
-    if (kept) {
-      this.#kept.delete(id)
-      return { ...kept, fresh: false, openMs: Infinity }
-    }
+    this.#kept.delete(id)
+    if (kept && !anew) return { ...kept, fresh: false, openMs: Infinity }
+    if (kept) await close(kept.prepared)
     const from = now()
     const opening = async () => ({ prepared: await open(), warmState, fresh: true, openMs: now() - from })
     try {
@@ -78,7 +77,19 @@ export class OpenCases {
 
   /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. `holdsProcess`: while it is open, other cases need a process of their own. */
   async giveBlockBack(id: string, { prepared, warmState, openMs = 0 }: OpenCase, well: boolean, holdsProcess = false): Promise<void> {
-    const reopens = holdsProcess ? !this.#known.has(id) || openMs < REOPEN_PROCESS_MS : openMs < REOPEN_MS
+    await this.#giveBack(id, prepared, warmState, well, holdsProcess ? !this.#known.has(id) || openMs < REOPEN_PROCESS_MS : openMs < REOPEN_MS)
+  }
+
+  /**
+   * Takes the cases of a pass of rounds back, all of them or none to be opened anew: those that lie on the memory of the first must not stay there while it moves. Their
+   * mean decides, because on a busy host a single opening may take long by chance.
+   */
+  async givePassBack(blocks: readonly (OpenCase & { identity: string })[], well: boolean): Promise<void> {
+    const reopens = blocks.reduce((sum, { openMs = 0 }) => sum + openMs, 0) < REOPEN_MS * blocks.length
+    for (const { identity, prepared, warmState } of blocks) await this.#giveBack(identity, prepared, warmState, well, reopens)
+  }
+
+  async #giveBack(id: string, prepared: PreparedCase, warmState: CaseWarmState, well: boolean, reopens: boolean): Promise<void> {
     this.#known.delete(id)
     if (well) this.#known.set(id, warmState)
     for (const oldest of this.#known.keys()) {

@@ -199,7 +199,7 @@ async function measureTogether({ backends, cases, link, now, pool }: Context, { 
       const startedMs = now()
       try {
         const { op, backend } = served(backends, member.case)
-        const taken = await cases.takeBlock(member.identity, now, () => backend.open(problemOf(op, member.case, settings.seed), alive, opened[0]?.prepared))
+        const taken = await cases.takeBlock(member.identity, now, () => backend.open(problemOf(op, member.case, settings.seed), alive, opened[0]?.prepared), opened[0]?.fresh)
         opened.push({ ...member, ...taken, op, openingMs: now() - startedMs })
       } catch (error) {
         failed.push(failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed, wallMs: now() - startedMs }))
@@ -210,6 +210,6 @@ async function measureTogether({ backends, cases, link, now, pool }: Context, { 
     well = measured.every(({ status }) => status === 'ok')
     return measured
   } finally {
-    for (const one of opened) await cases.giveBlockBack(one.identity, one, well)
+    await cases.givePassBack(opened, well)
   }
 }
