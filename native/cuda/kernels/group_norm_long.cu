@@ -1,6 +1,6 @@
 // group_norm of long groups: a block, or a cluster of two, reads its group once into shared memory by bulk copies, joins its statistics, and writes the group from there. Blocks that stay take every
 // so manyth group: a warp has the same pieces of each, and fetches one of the next group as soon as it has read its own, so that reads go on while results are written (group_norm/shape.h).
-// group_norm_long_<t>; _ragged: of groups that do not start on 16 bytes. Statistics are joined in a fixed order.
+// Groups of whole vectors that registers hold are those of group_norm_stay.cu. group_norm_long_<t>; _ragged: of groups that do not start on 16 bytes. Statistics are joined in a fixed order.
 #include "common/bulk.cuh"
 #include "common/cluster.cuh"
 #include "group_norm.h"

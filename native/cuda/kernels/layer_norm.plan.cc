@@ -6,7 +6,7 @@ namespace opscope::cuda {
 static const Register registered({"layer_norm", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), in(d[1]), in(d[1]), out(d[0] * d[1])}; },
                                   [](Planner& p) {
                                     const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
-                                    if (launch_few_rows(p, a.rows, a.cols) || launch_narrow_rows(p, a) || launch_ragged_rows(p, a, ragged_layer_norm)) return;
+                                    if (launch_few_rows(p, a.rows, a.cols) || launch_narrow_rows(p, a) || launch_ragged_rows(p, a, ragged_layer_norm) || launch_several_rows(p, a, several_layer_norm)) return;
                                     const auto eps = static_cast<float>(p.scalar(0));
                                     const auto rows = static_cast<long long>(p.dim(0));
                                     if (const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), rows, p.dim(1)); s.each > 0 && (!s.vectors || s.each == 1)) {

@@ -1,6 +1,7 @@
 // Row operations: what rows.cu computes, and which kernels a case takes (rows/shape.h). dims: [rows, cols], for group_norm
 // [batch, channels, plane, groups].
 #include "group_norm/shape.h"
+#include "group_norm/stay.h"
 #include "rows/launch.h"
 #include "rows/norm_backward.h"
 #include "softmax/shape.h"
@@ -17,9 +18,10 @@ int64_t few_of(const Planner& p, int64_t cols) {
   return p.spec.op == "softmax_backward" && cols > most_of_two ? 0 : few_most_of_vectors;
 }
 
-void plan_rows(Planner& p, const RaggedOp& op) {
+void plan_rows(Planner& p, const RaggedOp& op, const SeveralOp& several) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   if (launch_few_rows(p, a.rows, a.cols, few_of(p, a.cols)) || launch_narrow_rows(p, a) || launch_ragged_rows(p, a, op)) return;
+  if (launch_several_rows(p, a, several) || (p.spec.op == "cross_entropy_backward" && launch_staying_rows(p, a, stay_cross_entropy_backward))) return;
   launch_rows(p, a, op.inputs, true, true);
 }
 
@@ -28,7 +30,7 @@ void plan_rms_norm(Planner& p) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   const int64_t lanes = lanes_of(p.spec.dtype);
   const ShortShape s = short_shape(p.device.sm_count, lanes, a.rows, a.cols);
-  if (s.each == 0 || s.vectors || a.cols >= tile_columns || a.rows * a.cols <= few_most || narrow_shape(p.device.sm_count, lanes, a.rows, a.cols, false).rows > 0) return plan_rows(p, ragged_rms_norm);
+  if (s.each == 0 || s.vectors || a.cols >= tile_columns || a.rows * a.cols <= few_most || narrow_shape(p.device.sm_count, lanes, a.rows, a.cols, false).rows > 0) return plan_rows(p, ragged_rms_norm, several_rms_norm);
   p.launch(p.kernel_in("layer_norm_short", "rms_norm_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), a.number, p.output(), a.rows, static_cast<int>(a.cols));
 }
 
@@ -50,6 +52,10 @@ void plan_group_norm(Planner& p) {
     g.part = static_cast<int>(part), g.parts = parts;
     p.launch(p.kernel_in(module, kernel, static_cast<unsigned>(shared)), {blocks}, threads, static_cast<unsigned>(shared), g).cluster(static_cast<unsigned>(parts));
   };
+  if (const StayGroupShape s = clusters ? stay_group_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, all, channels, plane) : StayGroupShape{}; s.vectors > 0) {
+    g.piece = static_cast<int>(s.piece), g.pieces = s.stages;
+    return launch("group_norm_stay", "group_norm_stay_" + p.dtype() + "_" + std::to_string(s.vectors), s.blocks, group_threads, s.part, s.parts, s.shared);
+  }
   if (const LongGroupShape s = clusters ? long_group_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, all, channels, plane) : LongGroupShape{}; s.part > 0) {
     g.piece = s.piece, g.pieces = s.pieces;
     return launch("group_norm_long", "group_norm_long_" + p.dtype() + (s.ragged ? "_ragged" : ""), s.blocks, s.threads, s.part, s.parts, s.shared);
@@ -65,7 +71,7 @@ void plan_group_norm(Planner& p) {
 void plan_softmax_backward(Planner& p) {
   if (launch_narrow_rows(p, arguments_of(p, p.dim(0), p.dim(1)))) return;
   const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));
-  if (s.each == 0 || s.vectors) return plan_rows(p, ragged_softmax_backward);
+  if (s.each == 0 || s.vectors) return plan_rows(p, ragged_softmax_backward, several_none);
   p.launch(p.kernel_in("softmax_short", "softmax_backward_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.output(), static_cast<long long>(p.dim(0)),
            static_cast<int>(p.dim(1)));
 }
@@ -91,7 +97,7 @@ void plan_cross_entropy(Planner& p) {
     if (averages) a.parts_at = p.workspace(4);
     p.launch(p.kernel("cross_entropy_" + p.dtype() + "_" + std::to_string(whole.vectors)), {a.rows}, whole.threads, 0, a);
     if (averages) return;
-  } else if (!launch_ragged_rows(p, a, ragged_any) && launch_rows(p, a, 1, true, true)) {
+  } else if (!launch_ragged_rows(p, a, ragged_any) && !launch_several_rows(p, a, several_losses) && launch_rows(p, a, 1, true, true)) {
     return;
   }
   // One block that waits for no other, where it is soon done (4096 rows on an H200: 2 us less than two blocks and a counter).
@@ -174,7 +180,7 @@ const bool registered = [] {
     Register({op, real_dtypes, {dims}, tensors, plan, scalars});
   };
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
-  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_any); });
+  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, [](Planner& p) { plan_rows(p, ragged_any, several_losses); });
   add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_softmax_backward);
   add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rms_norm, 1);
   add("group_norm", [](const OpKernels&, const Dims& d) {

@@ -8,7 +8,7 @@ namespace {
 // dims: [rows, cols].
 void plan_softmax(Planner& p) {
   const RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
-  if ((a.cols > 1 && launch_narrow_rows(p, a)) || launch_ragged_rows(p, a, ragged_softmax)) return;
+  if ((a.cols > 1 && launch_narrow_rows(p, a)) || launch_ragged_rows(p, a, ragged_softmax) || launch_several_rows(p, a, several_softmax) || launch_staying_rows(p, a, p.spec.op == "softmax" ? stay_softmax : stay_log_softmax)) return;
   if (const int64_t shared = long_shared(p.device.sm_count, p.device.shared_bytes_per_block, lanes_of(p.spec.dtype), p.dim(0), p.dim(1)); shared > 0) {
     const auto bytes = static_cast<unsigned>(shared);
     p.launch(p.kernel_in("softmax", p.spec.op + "_" + p.dtype() + "_long", bytes), {p.dim(0)}, long_threads, bytes, p.input(0), p.output(), static_cast<int>(p.dim(1)));

@@ -1,7 +1,7 @@
 // How a row-wise op is spread over the GPU. Kernels, for every dtype:
 //   <op>_<t>_warp_<V>   one warp per row, V vectors of 16 bytes per lane
 //   <op>_<t>_block_<V>, <op>_<t>_wide_8  one block per row; wide: of more than 256 threads
-//   rows_<op>_<t>       many long rows (rows/shape.h); short ones are in softmax/shape.h
+//   rows_<op>_<t>       many long rows (rows/shape.h); short ones are in softmax/shape.h and rows/several.h, and those that blocks take in turn in rows/stay.h
 //   <op>_<t>_cluster   few rows of 4,096 to 8,192 vectors: a cluster of blocks per row (sm_90 and newer)
 //   layer_norm_<t>_stay_<S>   many rows of 129 to 1,024 vectors that start on 16 bytes: blocks that take one row after another
 //   <op>_<t>_part, <op>_<t>_join   rows longer than a block's registers, or too few rows to fill the GPU:

@@ -243,7 +243,7 @@ template <class R, class T>
 __device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> results, int reduce, long long inner) {
   using Part = typename R::Part;
   using Word = typename Access<LANES<T>, T>::Word;
-  constexpr int W = LANES<T>, lanes = 8, columns = lanes * W, threads = 512, groups = threads / lanes, warps = threads / 32, U = 16;
+  constexpr int W = LANES<T>, lanes = 8, columns = lanes * W, threads = 512, groups = threads / lanes, warps = threads / 32, U = R::placed ? 8 : 16;
   __shared__ Part own[warps][columns];
   const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;
   const long long first = static_cast<long long>(blockIdx.x) * columns, column = first + lane * W, step = groups * inner;

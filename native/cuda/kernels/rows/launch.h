@@ -7,7 +7,9 @@
 #include "arguments.h"
 #include "few.h"
 #include "narrow.h"
+#include "several.h"
 #include "shape.h"
+#include "stay.h"
 
 namespace opscope::cuda {
 
@@ -64,6 +66,29 @@ inline bool launch_narrow_rows(Planner& p, const RowArguments& a) {
   const NarrowShape s = narrow_shape(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.spec.op == "softmax_backward");
   if (s.rows == 0) return false;
   p.launch(p.kernel_in("rows_narrow", "rows_narrow_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(a.cols)), {s.blocks}, narrow_row_threads, 0, a);
+  return true;
+}
+
+// Launches rows_several.cu where the case is one of many short rows that start on 16 bytes; whether it did.
+inline bool launch_several_rows(Planner& p, RowArguments a, const SeveralOp& op) {
+  const SeveralShape s = several_shape(lanes_of(p.spec.dtype), a.rows, a.cols, op);
+  if (s.vectors == 0) return false;
+  const std::string shape = std::to_string(s.vectors) + "_" + std::to_string(s.rows) + "_" + std::to_string(s.log2);
+  // Blocks that run at once wait for the launch before; more of them are slower so (H200: layer_norm f16 1048576x128 159 to 127 us).
+  const bool early = p.spec.op == "layer_norm" && s.blocks <= p.device.sm_count * 8;
+  a.group = early;
+  Launch& launch = p.launch(p.kernel_in("rows_several", "rows_several_" + p.spec.op + "_" + p.dtype() + "_" + shape), {s.blocks}, several_threads, 0, a);
+  if (early) launch.always_waits();
+  return true;
+}
+
+// Launches rows_stay.cu where the case is one of many long rows; whether it did.
+inline bool launch_staying_rows(Planner& p, RowArguments a, const StayOp& op) {
+  const StayRows s = p.device.major >= 9 ? stay_rows(p.device.sm_count, p.device.shared_bytes_per_block, lanes_of(p.spec.dtype), a.rows, a.cols, op) : StayRows{};
+  if (s.vectors == 0) return false;
+  a.part = s.piece, a.parts = s.stages;
+  const auto shared = static_cast<unsigned>(s.shared);
+  p.launch(p.kernel_in("rows_stay", "rows_stay_" + p.spec.op + "_" + p.dtype() + "_" + std::to_string(s.vectors), shared), {s.blocks}, stay_threads, shared, a);
   return true;
 }
 

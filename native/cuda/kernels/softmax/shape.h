@@ -32,7 +32,7 @@ inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t
   return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
 }
 
-// Threads of a block that has a row in shared memory, of which a multiprocessor has two.
+// Threads of a block that has a row in shared memory, of which a multiprocessor has two: GPUs without bulk copies, which others have for such rows (rows/stay.h).
 constexpr unsigned long_threads = 512;
 // Bytes of such a row; 0: others take the case. Rows that fill registers of a block leave their multiprocessor idle while they are read (H200: log_softmax f16 493x48124 47.4 to 35.5 us, softmax f32 264x21911 32.7 to 23.8,
 // 700x22623 60.2 to 55.5); shorter and longer ones, and few, are slower so (f32 600x16384 28.2 to 32.1, 132x8192 8.5 to 11.0, 1000x48001 168 to 238).

@@ -29,8 +29,8 @@ int own_shared(const std::string& kernel) {
   if (starts("attention_warp/")) return attention_warp_own;
   if (starts("convolution_window/") && ends_with(kernel, "_shared")) return 8 << 10;
   if (starts("scatter_packed/scatter_packed")) return 5 << 10;
-  if (starts("norm_backward_wide/") || starts("scatter_") || starts("group_norm_long/")) return 2 << 10;
-  if (starts("rows/") || starts("layer_norm/")) return 1 << 10;
+  if (starts("norm_backward_wide/") || starts("scatter_") || starts("group_norm_long/") || starts("group_norm_stay/")) return 2 << 10;
+  if (starts("rows/") || starts("rows_stay/") || starts("layer_norm/")) return 1 << 10;
   for (const char* module : {"softmax/", "matmul_stream", "cumsum/", "pooling/", "convolution_depthwise/"})
     if (starts(module)) return 256;
   return 0;

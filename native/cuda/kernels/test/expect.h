@@ -12,6 +12,7 @@ inline void expect(bool right, const std::string& what) {
 
 // rows_test.cc
 void row_shapes();
+void staying_shapes();
 // order_test.cc
 void order_shapes();
 // convolution_test.cc

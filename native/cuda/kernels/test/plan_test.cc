@@ -251,6 +251,7 @@ int main(int count, char** words) {
   registered();
   shapes();
   row_shapes();
+  staying_shapes();
   move_shapes();
   planes(expect);
   products();
