@@ -47,17 +47,8 @@ struct Phase {
 };
 
 // With an axis of one element never as width where another has more.
-inline Geometry width_last(Geometry g) {
-  g.height.kernel_step = (g.width.kernel_step = 1) * g.width.kernel;
-  g.depth.kernel_step = g.height.kernel_step * g.height.kernel;
-  const auto single = [](const Axis& axis) { return axis.input == 1 && axis.output == 1; };
-  for (int i = 0; i < 2 && single(g.width); i++) {
-    const Axis last = g.width;
-    g.width = g.height;
-    g.height = g.depth;
-    g.depth = last;
-  }
-  return g;
+inline Geometry longest_last(const Geometry& g) {
+  return g.width_last([](const Axis& axis) { return axis.input == 1 && axis.output == 1; });
 }
 
 struct TapSums {
@@ -66,7 +57,7 @@ struct TapSums {
   int64_t channels, filters, volume, plane, phases;
   int64_t most_rows = 0, columns, images, at_once;  // rows of a product; columns and images that are met together; channels
 
-  explicit TapSums(const Geometry& whole) : g(width_last(whole)), channels(g.group_channels()), filters(g.group_filters()), volume(g.volume()), plane(g.in_plane()), phases(g.stride * g.stride * g.stride) {
+  explicit TapSums(const Geometry& whole) : g(longest_last(whole)), channels(g.group_channels()), filters(g.group_filters()), volume(g.volume()), plane(g.in_plane()), phases(g.stride * g.stride * g.stride) {
     int64_t most_cells = 0;
     for (int64_t i = 0; i < phases; i++)
       if (const Phase p(g, i); p.taps * p.cells > 0) {
@@ -103,7 +94,7 @@ struct TapSums {
     const int64_t channels = whole.group_channels(), filters = whole.group_filters(), outputs = whole.out_plane(), plane = whole.in_plane();
     if (filters > MOST_FILTERS || channels < CHANNELS_OF_ONE || whole.volume() == 1 || whole.stride > 2 || plane < 4) return false;
     if (whole.depth.kernel > AxisPhase::MOST || whole.height.kernel > AxisPhase::MOST || whole.width.kernel > AxisPhase::MOST) return false;
-    const Geometry g = width_last(whole);
+    const Geometry g = longest_last(whole);
     const int64_t of_rows = channels * least(g.width.output, W);
     if (g.stride > 1 && (plane == g.width.input || channels < STRIDED_CHANNELS || outputs < W || of_rows < 4 * STRIDED_CHANNELS)) return false;
     // Few outputs of many images: images as columns.

@@ -69,6 +69,20 @@ struct Geometry {
     return batch > 1 && empty && group_filters() >= 2 * MR && group_channels() >= 32;
   }
 
+  // The same with width as the last axis that is not `single`, and the steps of the kernel as it is.
+  template <class Single>
+  Geometry width_last(const Single& single) const {
+    Geometry g = *this;
+    g.height.kernel_step = (g.width.kernel_step = 1) * g.width.kernel;
+    g.depth.kernel_step = g.height.kernel_step * g.height.kernel;
+    for (int i = 0; i < 2 && single(g.width); i++) {
+      const Axis last = g.width;
+      g.width = g.height;
+      g.height = g.depth;
+      g.depth = last;
+    }
+    return g;
+  }
   // The same without the outer parts of the kernel that meet nothing but padding, and with width as the last axis that has more than one element.
   Geometry trimmed() const {
     Geometry g = *this;
@@ -78,16 +92,7 @@ struct Geometry {
       axis->kernel = met.end - met.begin;
       axis->padding -= met.begin * dilation;
     }
-    g.height.kernel_step = (g.width.kernel_step = 1) * g.width.kernel;
-    g.depth.kernel_step = g.height.kernel_step * g.height.kernel;
-    const auto single = [](const Axis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.output == 1 && axis.padding == 0; };
-    for (int i = 0; i < 2 && single(g.width); i++) {
-      const Axis last = g.width;
-      g.width = g.height;
-      g.height = g.depth;
-      g.depth = last;
-    }
-    return g;
+    return g.width_last([](const Axis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.output == 1 && axis.padding == 0; });
   }
   // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Where the outputs of some rows together do not lie
   // next to one another, they are written one by one: few terms do not repay that, nor do outputs whose lines leave the caches before the next

@@ -17,12 +17,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   const uint32_t full_q = shared_address(barriers), empty_q = full_q + 16, full_k = empty_q + 16, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; i++) barrier_init(full_q + 8 * i, 1), barrier_init(empty_q + 8 * i, GROUPS);
-    for (int i = 0; i < STAGES; i++) {
-      barrier_init(full_k + 8 * i, 1);
-      barrier_init(full_v + 8 * i, 1);
-      barrier_init(empty_k + 8 * i, GROUPS);
-      barrier_init(empty_v + 8 * i, GROUPS);
-    }
+    init_ring<STAGES>(full_k, full_v, empty_k, empty_v, GROUPS);
     fence_shared_for_async();
   }
   __syncthreads();

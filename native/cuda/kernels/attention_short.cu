@@ -33,13 +33,8 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   start_attention(s);
   if (threadIdx.x == 0) {
     barrier_init(full_q, 1);
-    for (int i = 0; i < STAGES; i++) {
-      barrier_init(full_k + 8 * i, 1);
-      barrier_init(full_v + 8 * i, 1);
-      // Of the groups that load nothing.
-      barrier_init(empty_k + 8 * i, max(groups - 1, 1));
-      barrier_init(empty_v + 8 * i, max(groups - 1, 1));
-    }
+    // Freed by the groups that load nothing.
+    init_ring<STAGES>(full_k, full_v, empty_k, empty_v, max(groups - 1, 1));
     fence_shared_for_async();
     load(base, map_q, full_q, Q_BYTES / BM * static_cast<int>(min(static_cast<long long>(BM), s.queries)), Q_BOX, first, head);
     for (int t = 0; t < STAGES && t < all; t++) load_keys(t, t), load_values(t, t);

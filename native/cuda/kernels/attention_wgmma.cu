@@ -21,12 +21,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   if (threadIdx.x == 0) {
     barrier_init(full_q, 1);
     barrier_init(empty_q, GROUPS);
-    for (int i = 0; i < STAGES; i++) {
-      barrier_init(full_k + 8 * i, 1);
-      barrier_init(full_v + 8 * i, 1);
-      barrier_init(empty_k + 8 * i, GROUPS);
-      barrier_init(empty_v + 8 * i, GROUPS);
-    }
+    init_ring<STAGES>(full_k, full_v, empty_k, empty_v, GROUPS);
     fence_shared_for_async();
   }
   __syncthreads();

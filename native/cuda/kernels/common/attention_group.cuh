@@ -19,6 +19,17 @@
 OPSCOPE_PRODUCTS(24, "48", "%24", "%25", "%26", "%27", "%28", "%29")
 OPSCOPE_PRODUCTS(80, "160", "%80", "%81", "%82", "%83", "%84", "%85")
 
+// Barriers of the stages of keys and of values: each is filled by one thread, and freed by so many arrivals.
+template <int STAGES>
+__device__ __forceinline__ void init_ring(uint32_t full_k, uint32_t full_v, uint32_t empty_k, uint32_t empty_v, int readers) {
+  for (int i = 0; i < STAGES; i++) {
+    barrier_init(full_k + 8 * i, 1);
+    barrier_init(full_v + 8 * i, 1);
+    barrier_init(empty_k + 8 * i, readers);
+    barrier_init(empty_v + 8 * i, readers);
+  }
+}
+
 #endif
 
 // The piece of work of this block after `begun` of all. With `causal` these become shorter: odd rounds run in reverse order, so that no block gets the longest piece of every round.

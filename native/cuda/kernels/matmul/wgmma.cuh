@@ -52,6 +52,16 @@ __device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, 
   }
 }
 
+// The products of a stage, both operands in shared memory: 32 bytes along a row when K is contiguous, else 16 rows of 128 bytes.
+template <class T, class Product, int TX, int TY, int N>
+__device__ __forceinline__ void multiply_stage(float (&acc)[N], uint32_t x, uint32_t y) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
+    Product::template shared<TY, TX>(acc, dx, dy, 1, T());
+  }
+}
+
 // `steps` products of fragments in registers, by multiply(its fragments, those of the product before): they are read while the product before runs. All are done after it.
 template <class Multiply>
 __device__ __forceinline__ void by_turns(int steps, const Multiply& multiply) {
@@ -187,12 +197,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
         const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + X_BYTES;
         barrier_wait(full + 8 * stage, phase);
         wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-          // 32 bytes along a row when K is contiguous, else 16 rows of 128 bytes.
-          const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
-          Product::template shared<TY, TX>(acc, dx, dy, 1, T());
-        }
+        multiply_stage<T, Product, TX, TY>(acc, x, y);
         wgmma_commit();
         // The product before this one is done: its stage may be filled again.
         wgmma_wait<1>();

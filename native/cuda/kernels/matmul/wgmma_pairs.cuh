@@ -80,11 +80,7 @@ __device__ __forceinline__ void matmul_by_pairs(const TensorMap& map_x, const Te
         const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + BM * ROW;
         barrier_wait(full + 8 * stage, phase);
         wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-          const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
-          Product::template shared<TY, TX>(acc, dx, dy, 1, T());
-        }
+        multiply_stage<T, Product, TX, TY>(acc, x, y);
         wgmma_commit();
         wgmma_wait<1>();
         free_previous();
