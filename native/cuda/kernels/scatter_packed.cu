@@ -6,7 +6,7 @@
 #include "scatter_packed.h"
 #include "common/early.cuh"
 #include "scatter_add/bins.cuh"
-#include "scatter_add/links.cuh"
+#include "scatter_add/tile.cuh"
 
 namespace {
 
@@ -195,85 +195,57 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   using Word = Packed<DIM * sizeof(T)>;
   constexpr int L = LANES<T>, U = 4, THREADS = packed_threads;
   extern __shared__ uint4 memory[];
-  __shared__ unsigned waiting[THREADS];
-  __shared__ int found, late;
+  __shared__ Part<THREADS> part;
   T* const tile = reinterpret_cast<T*>(memory);
   Word* const words = reinterpret_cast<Word*>(memory + span * DIM / L);
   unsigned* const heads = reinterpret_cast<unsigned*>(words + room);
   unsigned short* const next = reinterpret_cast<unsigned short*>(heads + span);
   const int t = threadIdx.x, lane = t % 32;
   const long long begin = static_cast<long long>(blockIdx.x) * span, base = begin * DIM;
-  const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * DIM, vectors = elements / L;
+  const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * DIM;
   bring_elements<THREADS>(memory, x, base, elements);
   const unsigned bin = blockIdx.x >> tiles, offset = (blockIdx.x & ((1u << tiles) - 1)) * static_cast<unsigned>(span);
   const auto put = [&](int number, const Word& word, unsigned row) {
     words[number] = word;
     next[number] = static_cast<unsigned short>(atomicExch(heads + row, static_cast<unsigned>(number) + 1));
   };
-  bool binned = true;
-  for (int first = 0, count = own; first < own;) {
-    for (int i = t; i < count; i += THREADS) heads[first + i] = 0;
-    if (t == 0) found = late = 0;
-    __syncthreads();
-    if (binned) {
-      wait_for_last();
-      const unsigned all = __ldcg(counts + bin), has = min(all, static_cast<unsigned>(room_of_bin));
-      const Word* const from = bins + static_cast<long long>(bin) * room_of_bin;
-      for (unsigned start = t - lane; start < has; start += U * THREADS) {
-        Word w[U];
+  const auto from_bin = [&] {
+    wait_for_last();
+    const unsigned all = __ldcg(counts + bin), has = min(all, static_cast<unsigned>(room_of_bin));
+    const Word* const from = bins + static_cast<long long>(bin) * room_of_bin;
+    for (unsigned start = t - lane; start < has; start += U * THREADS) {
+      Word w[U];
 #pragma unroll
-        for (int u = 0; u < U; u++) w[u] = Word::load_once(from + min(start + u * THREADS + lane, has - 1));
+      for (int u = 0; u < U; u++) w[u] = Word::load_once(from + min(start + u * THREADS + lane, has - 1));
 #pragma unroll
-        for (int u = 0; u < U; u++) {
-          const unsigned e = start + u * THREADS + lane, row = w[u].row() - offset;
-          const bool mine = e < has && row < static_cast<unsigned>(own);
-          const unsigned votes = __ballot_sync(0xffffffffu, mine);
-          if (votes == 0) continue;
-          int number = 0;
-          if (lane == 0) number = atomicAdd(&found, __popc(votes));
-          number = __shfl_sync(0xffffffffu, number, 0) + __popc(votes & ((1u << lane) - 1));
-          if (mine && number < room) put(number, w[u], row);
-        }
-      }
-      if (all > has && t == 0) atomicAdd(&found, room + 1);
-    } else {
-      for (int i = t; i < n; i += THREADS) {
-        const long long row = index[i] - begin;
-        if (row < first || row >= first + count) continue;
-        const int number = atomicAdd(&found, 1);
-        unsigned short halves[DIM * sizeof(T) / 2];
-        for (int h = 0; h < static_cast<int>(DIM * sizeof(T) / 2); h++) halves[h] = reinterpret_cast<const unsigned short*>(src + static_cast<long long>(i) * DIM)[h];
-        if (number < room) put(number, Word::of(static_cast<unsigned>(row) + offset, halves), static_cast<unsigned>(row));
+      for (int u = 0; u < U; u++) {
+        const unsigned e = start + u * THREADS + lane, row = w[u].row() - offset;
+        const bool mine = e < has && row < static_cast<unsigned>(own);
+        const unsigned votes = __ballot_sync(0xffffffffu, mine);
+        if (votes == 0) continue;
+        int number = 0;
+        if (lane == 0) number = atomicAdd(&part.found, __popc(votes));
+        number = __shfl_sync(0xffffffffu, number, 0) + __popc(votes & ((1u << lane) - 1));
+        if (mine && number < room) put(number, w[u], row);
       }
     }
-    __syncthreads();
-    binned = false;
-    const bool fits = found <= room;
-    if (!fits && count > 1) {
-      // Fewer rows.
-      count = (count + 1) / 2;
-      __syncthreads();
-      continue;
+    if (all > has && t == 0) atomicAdd(&part.found, room + 1);
+  };
+  const auto from_all = [&](int first, int count) {
+    for (int i = t; i < n; i += THREADS) {
+      const long long row = index[i] - begin;
+      if (row < first || row >= first + count) continue;
+      const int number = atomicAdd(&part.found, 1);
+      unsigned short halves[DIM * sizeof(T) / 2];
+      for (int h = 0; h < static_cast<int>(DIM * sizeof(T) / 2); h++) halves[h] = reinterpret_cast<const unsigned short*>(src + static_cast<long long>(i) * DIM)[h];
+      if (number < room) put(number, Word::of(static_cast<unsigned>(row) + offset, halves), static_cast<unsigned>(row));
     }
-    if (fits) {
-      for (int e = t; e < found; e += THREADS) {
-        const unsigned row = words[e].row() - offset;
-        if (heads[row] == static_cast<unsigned>(e) + 1 && !add_packed<DIM>(words, next, heads[row], tile + row * DIM)) waiting[min(atomicAdd(&late, 1), THREADS - 1)] = row;
-      }
-    } else if (t == 0) {
-      waiting[0] = static_cast<unsigned>(first), late = 1;
-    }
-    __syncthreads();
-    for (int k = 0; k < late; k++) add_long<THREADS>(index, tile - base, src, tile - base, begin + waiting[k], DIM, n);
-    first += count;
-    count = min(count * 2, own - first);
-    __syncthreads();
-  }
-  for (int v = t; v < vectors; v += THREADS) store16(out + base + v * L, memory[v]);
-  for (int i = vectors * L + t; i < elements; i += THREADS) out[base + i] = tile[i];
-  // The last tile that reads a bin resets its counters.
-  const unsigned shared_by = min(1u << tiles, gridDim.x - (bin << tiles));
-  if (t == 0 && atomicAdd(readers + bin, 1u) + 1 == shared_by) counts[bin] = readers[bin] = 0;
+  };
+  add_in_parts(
+      part, heads, own, room, from_bin, from_all, [&](int e) { return words[e].row() - offset; }, [&](unsigned row) { return add_packed<DIM>(words, next, heads[row], tile + row * DIM); },
+      [&](unsigned row) { add_long<THREADS>(index, tile - base, src, tile - base, begin + row, DIM, n); });
+  write_elements<THREADS>(memory, out, base, elements);
+  leave_bin(counts, readers, bin, tiles);
 }
 
 }  // namespace
