@@ -1,6 +1,6 @@
 // group_norm of groups that a block, or a cluster of blocks, keeps in registers, so that x is read once (group_norm/shape.h): group_norm_<t>_<V>, V vectors of
 // each thread; _ragged: of groups that do not start on 16 bytes; _cluster; _three: three blocks of a multiprocessor. Many shorter groups are those of group_norm_short.cu, others row operations (rows.cu). Statistics are joined in a fixed order.
-#include "group_norm.h"
+#include "group_norm/scale.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -77,26 +77,14 @@ __device__ __forceinline__ void group_norm(const GroupNormArguments& a) {
   }
   const float rstd = 1.0f / sqrtf(variance + a.eps);
   T* out = reinterpret_cast<T*>(a.out) + (at - before);
-  // 16-bit elements have no digits that one multiply-add would lose.
-  constexpr bool at_once = sizeof(T) == 2;
-  const auto scaled = [&](float2 w) { return make_float2(w.x * rstd, at_once ? fmaf(-mean, w.x * rstd, w.y) : w.y); };
-  const auto applied = [&](float v, float2 w) { return fmaf(at_once ? v : v - mean, w.x, w.y); };
+  const GroupScale<T> scale = {a, weights, mean, rstd};
 #pragma unroll
   for (int u = 0; u < V; u++) {
     const int v = own + u * threads, i = v * L - before;
     if (v >= end) break;
     float f[L];
     unpack<T>(kept[u], f);
-    const int channel = static_cast<int>(__umulhi(static_cast<unsigned>(RAGGED ? max(i, 0) : i), a.factor) >> a.shift), left = (channel + 1) * a.plane - i;
-    const float2 w = scaled(weights[channel]);
-    if (left >= L) {
-#pragma unroll
-      for (int j = 0; j < L; j++) f[j] = applied(f[j], w);
-    } else {
-      const float2 next = scaled(weights[min(channel + 1, a.channels - 1)]);
-#pragma unroll
-      for (int j = 0; j < L; j++) f[j] = applied(f[j], make_float2(j < left ? w.x : next.x, j < left ? w.y : next.y));
-    }
+    scale.apply(f, i);
     if (shared_with_others(i)) {
 #pragma unroll
       for (int j = 0; j < L; j++)

@@ -1,10 +1,8 @@
 // group_norm of long groups: a block, or a cluster of two, reads its group once into shared memory by bulk copies, joins its statistics, and writes the group from there. Blocks that stay take every
 // so manyth group: a warp has the same pieces of each, and fetches one of the next group as soon as it has read its own, so that reads go on while results are written (group_norm/shape.h).
 // Groups of whole vectors that registers hold are those of group_norm_stay.cu. group_norm_long_<t>; _ragged: of groups that do not start on 16 bytes. Statistics are joined in a fixed order.
-#include "common/bulk.cuh"
-#include "common/cluster.cuh"
-#include "group_norm.h"
-#include "rows/stats.cuh"
+#include "group_norm/blocks.cuh"
+#include "group_norm/scale.cuh"
 
 namespace {
 
@@ -29,10 +27,9 @@ __device__ __forceinline__ void group_norm_long(const GroupNormArguments& a) {
   using Span = LineSpan<T>;
   constexpr int L = LANES<T>, V = group_piece / 32;
   extern __shared__ __align__(128) uint4 kept[];
-  __shared__ ByMoments::Stats of_warps[2][32];
-  __shared__ __align__(16) uint4 of_blocks[2][group_parts];
-  __shared__ BulkBarrier pieces_come[group_pieces], blocks_come[2];
-  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32), warps = static_cast<int>(blockDim.x / 32);
+  __shared__ GroupBlocks blocks;
+  __shared__ BulkBarrier pieces_come[group_pieces];
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const unsigned rank = a.parts > 1 ? cluster_rank() : 0;
   float2* const weights = reinterpret_cast<float2*>(kept + a.part);  // of two groups
   const int pieces = a.pieces, piece = a.piece;
@@ -50,11 +47,11 @@ __device__ __forceinline__ void group_norm_long(const GroupNormArguments& a) {
   long long group = blockIdx.x / static_cast<unsigned>(a.parts);
   if (lane == 0) {
     for (int p = 0; p < pieces; p++) bulk_init(come + p);
-    if (warp == 0) bulk_init(blocks_come), bulk_init(blocks_come + 1);
+    if (warp == 0) blocks.init();
     bulk_ready();
     const Span s(group, a.cols);
     for (int p = 0; p < pieces; p++) fetch(s, p);
-    if (warp == 0 && a.parts > 1) bulk_expect(blocks_come, static_cast<unsigned>(a.parts) * 16), bulk_expect(blocks_come + 1, static_cast<unsigned>(a.parts) * 16);
+    if (warp == 0) blocks.expect(a.parts);
   }
   if (a.parts > 1) {
     cluster_arrive();
@@ -65,7 +62,7 @@ __device__ __forceinline__ void group_norm_long(const GroupNormArguments& a) {
 
   for (unsigned round = 0; group < a.all; group += step, round++) {
     const Span s(group, a.cols);
-    const unsigned odd = round & 1, phase = (round >> 1) & 1;
+    const unsigned odd = round & 1;
     const int channel0 = static_cast<int>(group % a.groups) * a.channels;
     float2* const w = weights + odd * static_cast<unsigned>(a.channels);
     float2 own_weight = {0, 0};
@@ -128,28 +125,15 @@ __device__ __forceinline__ void group_norm_long(const GroupNormArguments& a) {
     sum = sum_of_lanes(sum, 32), squares = sum_of_lanes(squares, 32);
     if (lane == 0) {
       const float away = sum / fmaxf(count, 1.0f);
-      of_warps[odd][warp] = {count, shift + away, fmaxf(fmaf(-sum, away, squares), 0.0f)};
+      blocks.of_warps[odd][warp] = {count, shift + away, fmaxf(fmaf(-sum, away, squares), 0.0f)};
     }
     if (static_cast<int>(threadIdx.x) < a.channels) w[threadIdx.x] = own_weight;
     for (int c = static_cast<int>(threadIdx.x + blockDim.x); c < a.channels; c += static_cast<int>(blockDim.x)) w[c] = weight_of(c);
     __syncthreads();
-    ByMoments::Stats t = ByMoments::join_warp(lane < warps ? of_warps[odd][lane] : ByMoments::start(), 32);
-    if (a.parts > 1) {
-      if (warp == 0 && lane < a.parts) send_to_block({__float_as_uint(t.count), __float_as_uint(t.mean), __float_as_uint(t.squares), 0}, &of_blocks[odd][rank], blocks_come + odd, static_cast<unsigned>(lane));
-      bulk_wait(blocks_come + odd, phase);
-      // Two rounds on: no block sends for that round before this one has sent for the next.
-      if (threadIdx.x == 0) bulk_expect(blocks_come + odd, static_cast<unsigned>(a.parts) * 16);
-      const uint4 q = lane < a.parts ? of_blocks[odd][lane] : uint4{0, 0, 0, 0};
-      t = ByMoments::join_warp({__uint_as_float(q.x), __uint_as_float(q.y), __uint_as_float(q.z)}, group_parts);
-      t.mean = __shfl_sync(0xffffffffu, t.mean, 0), t.count = __shfl_sync(0xffffffffu, t.count, 0), t.squares = __shfl_sync(0xffffffffu, t.squares, 0);
-    }
-
-    const float mean = t.mean, rstd = 1.0f / sqrtf(t.squares / t.count + a.eps);
+    const ByMoments::Stats t = blocks.join(round, a.parts, rank);
+    const float rstd = 1.0f / sqrtf(t.squares / t.count + a.eps);
     T* const out = reinterpret_cast<T*>(a.out) + s.start + static_cast<long long>(first) * L;
-    // 16-bit elements have no digits that one multiply-add would lose.
-    constexpr bool at_once = sizeof(T) == 2;
-    const auto scaled = [&](float2 by) { return make_float2(by.x * rstd, at_once ? fmaf(-mean, by.x * rstd, by.y) : by.y); };
-    const auto applied = [&](float v, float2 by) { return fmaf(at_once ? v : v - mean, by.x, by.y); };
+    const GroupScale<T> scale = {a, w, t.mean, rstd};
     const bool more = group + step < a.all;
     const Span next(group + step, a.cols);
     for (int p = 0; p < pieces; p++) {
@@ -172,16 +156,7 @@ __device__ __forceinline__ void group_norm_long(const GroupNormArguments& a) {
         if (!RAGGED && i < 0) continue;
         float f[L];
         unpack<T>(x[u], f);
-        const int channel = static_cast<int>(__umulhi(static_cast<unsigned>(max(i, 0)), a.factor) >> a.shift), until = (channel + 1) * a.plane - i;
-        const float2 by = scaled(w[channel]);
-        if (until >= L) {
-#pragma unroll
-          for (int j = 0; j < L; j++) f[j] = applied(f[j], by);
-        } else {
-          const float2 after = scaled(w[min(channel + 1, a.channels - 1)]);
-#pragma unroll
-          for (int j = 0; j < L; j++) f[j] = applied(f[j], make_float2(j < until ? by.x : after.x, j < until ? by.y : after.y));
-        }
+        scale.apply(f, i);
         if (RAGGED && (i < 0 || i + L > a.cols)) {
 #pragma unroll
           for (int j = 0; j < L; j++)

@@ -1,9 +1,7 @@
 // group_norm of long groups of whole vectors that a block, or a cluster of two, holds in registers (group_norm/stay.h): group_norm_stay_<t>_<V>, V vectors of each thread. Blocks stay and take every so manyth group. A warp has the same piece
 // of each: it takes the piece from shared memory to registers and fetches that of a group to come in its place, so that groups are read while others are summed and written. Blocks of a cluster send each other their statistics.
-#include "common/bulk.cuh"
-#include "common/cluster.cuh"
-#include "group_norm.h"
-#include "rows/stats.cuh"
+#include "group_norm/blocks.cuh"
+#include "group_norm/scale.cuh"
 
 namespace {
 
@@ -15,11 +13,10 @@ template <class T, int V>
 __device__ __forceinline__ void group_norm_stay(const GroupNormArguments& a) {
   constexpr int L = LANES<T>, warps = group_threads / 32;
   extern __shared__ __align__(128) uint4 ring[];
-  __shared__ ByMoments::Stats of_warps[2][warps];
-  __shared__ __align__(16) uint4 of_blocks[2][group_parts];
-  __shared__ BulkBarrier come[group_stages][warps], blocks_come[2];
+  __shared__ GroupBlocks blocks;
+  __shared__ BulkBarrier come[group_stages][warps];
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32), stages = a.pieces;
-  const unsigned rank = a.parts > 1 ? cluster_rank() : 0, both = static_cast<unsigned>(a.parts) * 16;
+  const unsigned rank = a.parts > 1 ? cluster_rank() : 0;
   // Vectors of this warp, in shared memory and in the group, and how many there are.
   const int own = warp * a.piece, first = static_cast<int>(rank) * a.part + own, count = max(0, min(min(a.piece, a.part - own), a.cols / L - first));
   float2* const weights = reinterpret_cast<float2*>(ring + stages * warps * a.piece);  // of two groups
@@ -31,11 +28,11 @@ __device__ __forceinline__ void group_norm_stay(const GroupNormArguments& a) {
   long long group = blockIdx.x / static_cast<unsigned>(a.parts);
   if (lane == 0) {
     for (int s = 0; s < stages; s++) bulk_init(&come[s][warp]);
-    if (warp == 0) bulk_init(blocks_come), bulk_init(blocks_come + 1);
+    if (warp == 0) blocks.init();
     bulk_ready();
     for (int s = 0; s < stages; s++)
       if (group + s * step < a.all) fetch(group + s * step, s);
-    if (warp == 0 && a.parts > 1) bulk_expect(blocks_come, both), bulk_expect(blocks_come + 1, both);
+    if (warp == 0) blocks.expect(a.parts);
   }
   if (a.parts > 1) {
     cluster_arrive();
@@ -45,7 +42,7 @@ __device__ __forceinline__ void group_norm_stay(const GroupNormArguments& a) {
   int stage = 0;
   unsigned come_phase = 0;
   for (unsigned round = 0; group < a.all; group += step, round++) {
-    const unsigned odd = round & 1, phase = (round >> 1) & 1;
+    const unsigned odd = round & 1;
     const int channel0 = static_cast<int>(group % a.groups) * a.channels;
     float2* const w = weights + odd * static_cast<unsigned>(a.channels);
     const auto weight_of = [&](int c) { return make_float2(to_float(reinterpret_cast<const T*>(a.weight)[channel0 + c]), to_float(reinterpret_cast<const T*>(a.bias)[channel0 + c])); };
@@ -81,43 +78,21 @@ __device__ __forceinline__ void group_norm_stay(const GroupNormArguments& a) {
     }
     keep_packed(kept);
     squares = sum_of_lanes(squares, 32);
-    // Two sides in turn: who writes one has passed the barrier after which all have read it.
-    if (lane == 0) of_warps[odd][warp] = {elements, mean_of_warp, squares};
+    if (lane == 0) blocks.of_warps[odd][warp] = {elements, mean_of_warp, squares};
     if (thread < a.channels) w[thread] = own_weight;
     if (thread + group_threads < a.channels) w[thread + group_threads] = weight_of(thread + group_threads);
     __syncthreads();
-    ByMoments::Stats t = ByMoments::join_warp(lane < warps ? of_warps[odd][lane] : ByMoments::start(), 32);
-    if (a.parts > 1) {
-      if (warp == 0 && lane < a.parts) send_to_block({__float_as_uint(t.count), __float_as_uint(t.mean), __float_as_uint(t.squares), 0}, &of_blocks[odd][rank], blocks_come + odd, static_cast<unsigned>(lane));
-      bulk_wait(blocks_come + odd, phase);
-      // Two rounds on: no block sends for that round before this one has sent for the next.
-      if (threadIdx.x == 0) bulk_expect(blocks_come + odd, both);
-      const uint4 q = lane < a.parts ? of_blocks[odd][lane] : uint4{0, 0, 0, 0};
-      t = ByMoments::join_warp({__uint_as_float(q.x), __uint_as_float(q.y), __uint_as_float(q.z)}, group_parts);
-      t.mean = __shfl_sync(0xffffffffu, t.mean, 0), t.count = __shfl_sync(0xffffffffu, t.count, 0), t.squares = __shfl_sync(0xffffffffu, t.squares, 0);
-    }
-    const float mean = t.mean, rstd = 1.0f / sqrtf(t.squares / t.count + a.eps);
+    const ByMoments::Stats t = blocks.join(round, a.parts, rank);
+    const float rstd = 1.0f / sqrtf(t.squares / t.count + a.eps);
     T* const out = reinterpret_cast<T*>(a.out) + group * a.cols + static_cast<long long>(first) * L;
-    // 16-bit elements have no digits that one multiply-add would lose.
-    constexpr bool at_once = sizeof(T) == 2;
-    const auto scaled = [&](float2 by) { return make_float2(by.x * rstd, at_once ? fmaf(-mean, by.x * rstd, by.y) : by.y); };
-    const auto applied = [&](float v, float2 by) { return fmaf(at_once ? v : v - mean, by.x, by.y); };
+    const GroupScale<T> scale = {a, w, t.mean, rstd};
 #pragma unroll
     for (int u = 0; u < V; u++) {
       const int v = lane + u * 32, i = (first + v) * L;
       if (v >= count) break;
       float f[L];
       unpack<T>(kept[u], f);
-      const int channel = static_cast<int>(__umulhi(static_cast<unsigned>(i), a.factor) >> a.shift), until = (channel + 1) * a.plane - i;
-      const float2 by = scaled(w[channel]);
-      if (until >= L) {
-#pragma unroll
-        for (int j = 0; j < L; j++) f[j] = applied(f[j], by);
-      } else {
-        const float2 after = scaled(w[min(channel + 1, a.channels - 1)]);
-#pragma unroll
-        for (int j = 0; j < L; j++) f[j] = applied(f[j], make_float2(j < until ? by.x : after.x, j < until ? by.y : after.y));
-      }
+      scale.apply(f, i);
       store16(out + static_cast<long long>(v) * L, pack<T>(f));
     }
   }

@@ -42,6 +42,15 @@ struct Rows {
   static __device__ __forceinline__ void sum(float (&x)[U]) {
     join(x, [](float a, float b) { return a + b; });
   }
+  // 1 over the root of the mean square of each row and eps; share: 1 over its elements.
+  __device__ __forceinline__ void root_scales(float (&scale)[U], float share, float eps) {
+#pragma unroll
+    for (int u = 0; u < U; u++) scale[u] = 0;
+    each([&](int u, int v, int j) { scale[u] = fmaf(x[u][v][j], x[u][v][j], scale[u]); });
+    sum(scale);
+#pragma unroll
+    for (int u = 0; u < U; u++) scale[u] = rsqrtf(fmaf(scale[u], share, eps));
+  }
 };
 
 // What each operation makes of its rows; the result takes their place. w: W weights of the lane's columns, v: vectors of a lane.
@@ -49,14 +58,11 @@ struct LayerNorm {
   static constexpr int weights = 2;
   template <class R, class Weigh>
   static __device__ __forceinline__ void work(R& r, float share, float eps, Weigh weigh) {
-    float mean[R::rows] = {}, scale[R::rows] = {};
+    float mean[R::rows] = {}, scale[R::rows];
     r.each([&](int u, int v, int j) { mean[u] += r.x[u][v][j]; });
     R::sum(mean);
     r.each([&](int u, int v, int j) { r.x[u][v][j] = r.inside(v) ? fmaf(-share, mean[u], r.x[u][v][j]) : 0.0f; });
-    r.each([&](int u, int v, int j) { scale[u] = fmaf(r.x[u][v][j], r.x[u][v][j], scale[u]); });
-    R::sum(scale);
-#pragma unroll
-    for (int u = 0; u < R::rows; u++) scale[u] = rsqrtf(fmaf(scale[u], share, eps));
+    r.root_scales(scale, share, eps);
     weigh([&](int v, auto& w) {
 #pragma unroll
       for (int u = 0; u < R::rows; u++)
@@ -70,11 +76,8 @@ struct RmsNorm {
   static constexpr int weights = 1;
   template <class R, class Weigh>
   static __device__ __forceinline__ void work(R& r, float share, float eps, Weigh weigh) {
-    float scale[R::rows] = {};
-    r.each([&](int u, int v, int j) { scale[u] = fmaf(r.x[u][v][j], r.x[u][v][j], scale[u]); });
-    R::sum(scale);
-#pragma unroll
-    for (int u = 0; u < R::rows; u++) scale[u] = rsqrtf(fmaf(scale[u], share, eps));
+    float scale[R::rows];
+    r.root_scales(scale, share, eps);
     weigh([&](int v, auto& w) {
 #pragma unroll
       for (int u = 0; u < R::rows; u++)
