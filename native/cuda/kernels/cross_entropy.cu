@@ -97,7 +97,9 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   if (AVERAGES && a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   next_may_start();
   float shown = 0;
-  const Stats s = join_block(vectors == V * static_cast<int>(blockDim.x) ? row_part<T, V, true>(x, target, vectors, cols, shown) : row_part<T, V, false>(x, target, vectors, cols, shown), scratch);
+  // Eight vectors of 16 bits are slower so (H200: bf16 4096x4096 13.9 to 14.9 us).
+  constexpr bool WHOLE = V == 4 || sizeof(T) == 4;
+  const Stats s = join_block(WHOLE && vectors == V * static_cast<int>(blockDim.x) ? row_part<T, V, WHOLE>(x, target, vectors, cols, shown) : row_part<T, V, false>(x, target, vectors, cols, shown), scratch);
   const float loss = s.max - shown + logf(s.sum);
   if (a.slots) {
     if (thread == 0) leave_value(reinterpret_cast<unsigned*>(a.slots) + row, loss);

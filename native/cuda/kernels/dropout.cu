@@ -84,31 +84,25 @@ __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__
 template <int V, int THREADS, class T>
 __device__ __forceinline__ void dropout_several(const T* __restrict__ x, T* __restrict__ out, long long n, Dropout drop, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const long long vectors = n / L, from = static_cast<long long>(blockIdx.x) * (V * THREADS);
+  const long long vectors = n / L, first = static_cast<long long>(blockIdx.x) * (V * THREADS) + threadIdx.x;
   const unsigned key = *seed;
-  // A whole block has nothing to compare for each vector, and numbers of 32 bits.
-  if (from + V * THREADS <= vectors && vectors >> 32 == 0) {
-    const unsigned first = static_cast<unsigned>(from) + threadIdx.x;
-    uint4 own[V];
+  uint4 own[V];
 #pragma unroll
-    for (int v = 0; v < V; v++) own[v] = load16(x + static_cast<long long>(first + v * THREADS) * L);
+  for (int v = 0; v < V; v++)
+    if (first + v * THREADS < vectors) own[v] = load16(x + (first + v * THREADS) * L);
 #pragma unroll
-    for (int v = 0; v < V; v++) store16(out + static_cast<long long>(first + v * THREADS) * L, drop.of_vector<T>(own[v], static_cast<long long>(first + v * THREADS) * L, key));
-  } else {
-#pragma unroll 1
-    for (long long i = from + threadIdx.x; i < min(from + V * THREADS, vectors); i += THREADS) store16(out + i * L, drop.of_vector<T>(load16(x + i * L), i * L, key));
-  }
+  for (int v = 0; v < V; v++)
+    if (first + v * THREADS < vectors) store16(out + (first + v * THREADS) * L, drop.of_vector<T>(own[v], (first + v * THREADS) * L, key));
   if (const long long j = vectors * L + threadIdx.x; blockIdx.x == 0 && j < n) out[j] = drop.of_element(x[j], j, key);
 }
 
 }  // namespace
 
-// `blocks` on a multiprocessor, so that it is full.
-#define DROPOUT(T, name, threads, blocks, ...) \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) name##_##T(const T* x, T* out, long long n, float factor, unsigned least, const unsigned* seed) { __VA_ARGS__(x, out, n, {factor, least}, seed); }
-#define SEVERAL(T) DROPOUT(T, dropout_two, 256, 8, dropout_several<2, 256>) DROPOUT(T, dropout_four, 128, 16, dropout_several<4, 128>)
-DROPOUT(f32, dropout, 256, 8, dropout)
-DROPOUT(f16, dropout, 256, 8, dropout)
-DROPOUT(bf16, dropout, 256, 8, dropout)
+#define DROPOUT(T, name, threads, ...) \
+  extern "C" __global__ void __launch_bounds__(threads) name##_##T(const T* x, T* out, long long n, float factor, unsigned least, const unsigned* seed) { __VA_ARGS__(x, out, n, {factor, least}, seed); }
+#define SEVERAL(T) DROPOUT(T, dropout_two, 256, dropout_several<2, 256>) DROPOUT(T, dropout_four, 128, dropout_several<4, 128>)
+DROPOUT(f32, dropout, 256, dropout)
+DROPOUT(f16, dropout, 256, dropout)
+DROPOUT(bf16, dropout, 256, dropout)
 SEVERAL(f16)
 SEVERAL(bf16)

@@ -1,5 +1,5 @@
 // The kernels of elementwise/table.h: <op>_<dtype>(a, b, c, out, n, s, t), with null for inputs that the op has not; for
-// BROADCAST also <op>_<dtype>_row, _column and _scalar(a, b, out, n, cols, early). Of few elements also _few_row and _few_column.
+// BROADCAST also <op>_<dtype>_row, _column and _scalar(a, b, out, n, cols). Of few elements also _few_row and _few_column.
 #include "elementwise/functions.cuh"
 #include "elementwise/kernel.cuh"
 
@@ -10,8 +10,8 @@
     elementwise<inputs>(a, b, c, out, n, [=](float x, float y, float z) { return of_##op<T>(x, y, z, s, t); });                                        \
   }
 #define SPREAD_KERNEL(T, op, spreading)                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) op##_##T##_##spreading(const T* a, const T* b, T* out, long long n, long long cols, int early) { \
-    spread<Spread::spreading>(a, b, out, n, cols, early, [=](float x, float y, float z) { return of_##op<T>(x, y, z, 0.0f, 0.0f); });                         \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_##spreading(const T* a, const T* b, T* out, long long n, long long cols) {          \
+    spread<Spread::spreading>(a, b, out, n, cols, [=](float x, float y, float z) { return of_##op<T>(x, y, z, 0.0f, 0.0f); });                         \
   }
 #define SPREAD_FEW_KERNEL(T, op, spreading)                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_few_##spreading(const T* a, const T* b, T* out, int n, int cols, Divide by_cols) {      \

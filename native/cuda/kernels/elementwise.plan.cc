@@ -57,9 +57,8 @@ void plan(Planner& p) {
       if (p.dim(2) == row) launch.always_waits();
       return;
     }
-    const bool early = p.dim(2) == row && few_wait(p.device.sm_count, grid.x);
-    Launch& launch = p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, own_threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)), static_cast<int>(early));
-    if (early) launch.always_waits();
+    Launch& launch = p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, own_threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
+    if (p.dim(2) == row) launch.always_waits();
     return;
   }
   constexpr CUdeviceptr absent = 0;

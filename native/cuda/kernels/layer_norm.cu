@@ -250,8 +250,8 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
 
 #define LAYER_NORM_ROW(T, V, KIND, WARP, MAX)                                                                                                \
   extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, float eps, T* out, \
-                                                                                  long long rows, int cols, int early) {                     \
-    if (early) start_early();                                                                                                                \
+                                                                                  long long rows, int cols) {                                \
+    start_early();                                                                                                                           \
     layer_norm_row<T, V, WARP>(x, weight, bias, eps, out, rows, cols);                                                                            \
   }
 #define LAYER_NORM_CLUSTER(T)                                                                                                             \

@@ -22,8 +22,8 @@ __device__ __forceinline__ void group_sync(int group, int threads) {
 
 // `threads` of a group. parts: [gridDim.x][2][dim], the sums of each block for weight and bias. Shared memory: 64 pairs of sums, then S rows of grad and of x for
 // each group, and when these are done the sums of the groups. RAGGED: a group's rows start equally far behind a boundary of 16 bytes (gridDim.x rows of all groups are
-// whole vectors); it reads the vectors that touch them, and what lies beside a row counts as 0. WHOLE: a row has V vectors of each thread.
-template <bool CENTERED, int V, bool RAGGED, bool WHOLE, int S = norm_stages, class T>
+// whole vectors); it reads the vectors that touch them, and what lies beside a row counts as 0.
+template <bool CENTERED, int V, bool RAGGED, int S = norm_stages, class T>
 __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const T* __restrict__ x, const T* __restrict__ weight, const float* __restrict__ mean, const float* __restrict__ rstd,
                                               T* __restrict__ out, float* __restrict__ parts, long long tokens, int dim, int threads) {
   constexpr int L = LANES<T>;
@@ -44,7 +44,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
       for (int u = 0; u < V; u++) {
         const int i = thread + u * threads;
-        if (!WHOLE && i >= vectors) break;
+        if (i >= vectors) break;
         fetch16(place(stage, 0, u), grad + row * dim - lead + i * L);
         fetch16(place(stage, 1, u), x + row * dim - lead + i * L);
       }
@@ -64,7 +64,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       for (int j = 0; j < L; j++) f[j] = inside(i, j) ? to_float(weight[i * L + j - lead]) : 0.0f;
       w[u] = pack<T>(f);
     } else {
-      w[u] = WHOLE || i < vectors ? load16(weight + i * L) : uint4{0, 0, 0, 0};
+      w[u] = i < vectors ? load16(weight + i * L) : uint4{0, 0, 0, 0};
     }
   }
   const float share = 1.0f / static_cast<float>(dim);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
     [[maybe_unused]] float kept_g[V][L], kept_h[V][L];
 #pragma unroll
     for (int u = 0; u < V; u++) {
-      if (!WHOLE && thread + u * threads >= vectors) break;
+      if (thread + u * threads >= vectors) break;
       float g[L], h[L], f[L];
       unpack<T>(*place(stage, 0, u), g);
       unpack<T>(*place(stage, 1, u), h);
@@ -109,7 +109,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
     for (int u = 0; u < V; u++) {
       const int i = thread + u * threads;
-      if (!WHOLE && i >= vectors) break;
+      if (i >= vectors) break;
       float g[L];
       if constexpr (KEEPS) {
 #pragma unroll
@@ -142,7 +142,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
   for (int u = 0; u < V; u++) {
     const int i = thread + u * threads;
-    if (!WHOLE && i >= vectors) break;
+    if (i >= vectors) break;
     if constexpr (RAGGED && !SIDE_BY_SIDE) {
 #pragma unroll
       for (int j = 0; j < L; j++) {
@@ -247,10 +247,7 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
 #define NORM_BOUND(T, name, CENTERED, kind, RAGGED, V, BOUNDS)                                                                                                                                    \
   extern "C" __global__ void BOUNDS norm_backward_##name##_##T##_##kind##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
                                                                                                     long long tokens, int dim, int threads) {                                           \
-    if (!RAGGED && V == 2 && dim == V * LANES<T> * threads) \
-      norm_backward<CENTERED, V, RAGGED, !RAGGED && V == 2>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads); \
-    else \
-      norm_backward<CENTERED, V, RAGGED, false>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads); \
+    norm_backward<CENTERED, V, RAGGED>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads);                                                                                  \
   }
 #define NORM_SMALL(T, name, CENTERED)                                                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(norm_small_threads) norm_backward_##name##_##T##_small(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out,             \

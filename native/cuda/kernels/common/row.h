@@ -133,13 +133,8 @@ void plan_row_op(Planner& p, const char* module, const Extra&... extra) {
     return;
   }
   const std::string kind = shape.kind == RowShape::Kind::warp ? "_warp_" : shape.vectors == 8 && shape.threads > narrow_threads ? "_wide_" : "_block_";
-  if (p.spec.op != "layer_norm") {
-    p.launch(kernel(kind + std::to_string(shape.vectors)), grid, shape.threads, 0, p.input(0), extra..., p.output(), r, c);
-    return;
-  }
-  const bool early = few_wait(p.device.sm_count, shape.blocks);
-  Launch& launch = p.launch(kernel(kind + std::to_string(shape.vectors)), grid, shape.threads, 0, p.input(0), extra..., p.output(), r, c, static_cast<int>(early));
-  if (early) launch.always_waits();
+  Launch& launch = p.launch(kernel(kind + std::to_string(shape.vectors)), grid, shape.threads, 0, p.input(0), extra..., p.output(), r, c);
+  if (p.spec.op == "layer_norm") launch.always_waits();
 }
 
 }  // namespace opscope::cuda

@@ -40,10 +40,10 @@ __device__ __forceinline__ void copy_bits(const T* __restrict__ a, T* __restrict
 
 // The same with the second input spread over rows of `cols` elements.
 template <Spread SPREAD, class T, class F>
-__device__ __forceinline__ void spread(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ out, long long n, long long cols, bool early, F f) {
+__device__ __forceinline__ void spread(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ out, long long n, long long cols, F f) {
   constexpr int L = LANES<T>;
   const long long t = thread_of_grid();
-  if (SPREAD == Spread::row && early) start_early();
+  if constexpr (SPREAD == Spread::row) start_early();
   const bool whole = t * L + L <= n;
   const long long i = whole ? t * L : element_behind<T>(t, n);
   if (i >= n) return;
