@@ -10,7 +10,9 @@ static const Register registered({"layer_norm", real_dtypes, {2}, [](const OpKer
                                     const auto eps = static_cast<float>(p.scalar(0));
                                     const auto rows = static_cast<long long>(p.dim(0));
                                     if (const ShortShape s = short_shape(p.device.sm_count, lanes_of(p.spec.dtype), rows, p.dim(1)); s.each > 0 && (!s.vectors || s.each == 1)) {
-                                      p.launch(p.kernel_in("layer_norm_short", "layer_norm_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.input(2), eps, p.output(), rows, static_cast<int>(p.dim(1))).always_waits();
+                                      const bool early = few_wait(p.device.sm_count, s.blocks);
+                                      Launch& launch = p.launch(p.kernel_in("layer_norm_short", "layer_norm_short_" + p.dtype() + short_kernel(s)), {s.blocks}, s.threads, 0, p.input(0), p.input(1), p.input(2), eps, p.output(), rows, static_cast<int>(p.dim(1)), static_cast<int>(early));
+                                      if (early) launch.always_waits();
                                       return;
                                     }
                                     const StayShape s = layer_norm_stays(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0), p.dim(1));

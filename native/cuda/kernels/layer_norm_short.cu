@@ -73,8 +73,8 @@ __device__ __forceinline__ void norm_elements(const T* __restrict__ x, const T* 
 }  // namespace
 
 #define LAYER_NORM_SHORT(T, name, ...)                                                                                                                                     \
-  extern "C" __global__ void __launch_bounds__(128) layer_norm_short_##T##_##name(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols) { \
-    start_early();                                                                                                                                                         \
+  extern "C" __global__ void __launch_bounds__(128) layer_norm_short_##T##_##name(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols, int early) { \
+    if (early) start_early();                                                                                                                                                         \
     __VA_ARGS__(x, weight, bias, eps, out, rows, cols);                                                                                                                    \
   }
 #define VECTORS(T, LOG2) LAYER_NORM_SHORT(T, vectors_1_##LOG2, layer_norm_vectors<LOG2>)

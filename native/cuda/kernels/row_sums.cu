@@ -113,6 +113,40 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
   (blockIdx.y == 0 ? dweight : dbias)[column] = from_float<T>(sum);
 }
 
+// The same of dims that are whole numbers of fours: four columns of a thread, five shares of its on their way. 256 threads = 8 fours of columns x 32 shares.
+template <class T>
+__device__ __forceinline__ void norm_columns_join_fours(const float* __restrict__ parts, int splits, int dim, T* dweight, T* dbias) {
+  constexpr int SHARES = 32, EACH = 5;
+  __shared__ float4 own[8][8];
+  const int lane = threadIdx.x % 8, column = blockIdx.x * 32 + lane * 4;
+  const float* from = parts + static_cast<long long>(blockIdx.y) * dim + column;
+  float4 sum = make_float4(0, 0, 0, 0);
+  wait_for_last();
+  if (column < dim) {
+    for (int first = threadIdx.x / 8; first < splits; first += EACH * SHARES) {
+      float4 v[EACH];
+#pragma unroll
+      for (int k = 0; k < EACH; k++) v[k] = first + k * SHARES < splits ? __ldcg(reinterpret_cast<const float4*>(from + (first + k * SHARES) * 2LL * dim)) : make_float4(0, 0, 0, 0);
+#pragma unroll
+      for (int k = 0; k < EACH; k++) sum.x += v[k].x, sum.y += v[k].y, sum.z += v[k].z, sum.w += v[k].w;
+    }
+  }
+#pragma unroll
+  for (int offset = 8; offset < 32; offset *= 2) {
+    sum.x += __shfl_xor_sync(0xffffffffu, sum.x, offset), sum.y += __shfl_xor_sync(0xffffffffu, sum.y, offset);
+    sum.z += __shfl_xor_sync(0xffffffffu, sum.z, offset), sum.w += __shfl_xor_sync(0xffffffffu, sum.w, offset);
+  }
+  if (threadIdx.x % 32 < 8) own[threadIdx.x / 32][lane] = sum;
+  __syncthreads();
+  const int last = blockIdx.x * 32 + threadIdx.x;
+  if (threadIdx.x >= 32 || last >= dim) return;
+  const float* all = reinterpret_cast<const float*>(own);
+  float total = 0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) total += all[k * 32 + threadIdx.x];
+  (blockIdx.y == 0 ? dweight : dbias)[last] = from_float<T>(total);
+}
+
 #define PLAIN(T)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* x, float* parts, unsigned* counter, long long n, T* out) { rows_mean(x, parts, counter, n, out); } \
   extern "C" __global__ void __launch_bounds__(1024) rows_mean_once_##T(const float* x, long long n, T* out) { rows_mean_once(x, n, out); }                                     \
@@ -124,6 +158,9 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
   }                                                                                                                                                                           \
   extern "C" __global__ void __launch_bounds__(512) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
     norm_columns_join(parts, splits, dim, dweight, dbias);                                                                                                                    \
+  } \
+  extern "C" __global__ void __launch_bounds__(256) norm_columns_join_fours_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) { \
+    norm_columns_join_fours(parts, splits, static_cast<int>(dim), dweight, dbias); \
   }
 PLAIN(f32)
 PLAIN(f16)

@@ -114,7 +114,8 @@ void plan_norm_backward(Planner& p, bool centered) {
   const int64_t tokens = p.dim(0), dim = p.dim(1), tiles = ceil_div(dim, 32);
   const CUdeviceptr absent = 0, mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3), dbias = centered ? p.output(2) : absent;
   const auto join = [&](CUdeviceptr parts, int64_t splits) {
-    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias).early(p.device);
+    const bool fours = dim % 4 == 0;
+    p.launch(p.kernel_in("row_sums", (fours ? "norm_columns_join_fours_" : "norm_columns_join_") + p.dtype()), {tiles, centered ? 2 : 1}, fours ? 256 : 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias).early(p.device);
   };
   const std::string form = (centered ? "layer_" : "rms_") + p.dtype(), kernel = "norm_backward_" + form + "_";
   const bool aligned = dim % lanes_of(p.spec.dtype) == 0;

@@ -89,8 +89,52 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   }
 }
 
-// Vectors of a thread at a time. As in row_split (shape.h).
-constexpr int slot_vectors = 4;
+// Vectors of a thread at a time, and threads. As in row_split (shape.h).
+constexpr int slot_vectors = 4, slot_threads = 512;
+
+// A block's share of vectors that are one whole round: with nothing to find out before them, its loads start sooner. A place is one within the round; of places, thread 0 has the share.
+template <class R, class T>
+__device__ __forceinline__ typename R::Part whole_round(const T* x, const T* y) {
+  constexpr int L = LANES<T>, U = slot_vectors;
+  const int t = static_cast<int>(threadIdx.x);
+  uint4 a[U];
+  [[maybe_unused]] uint4 b[U];
+#pragma unroll
+  for (int u = 0; u < U; u++) {
+    a[u] = load16_once(x + (t + u * slot_threads) * L);
+    if constexpr (R::pair) b[u] = load16_once(y + (t + u * slot_threads) * L);
+  }
+  if constexpr (R::placed) {
+    __shared__ float scratch[32];
+    __shared__ unsigned first;
+    if (t == 0) first = ~0u;
+    float own = largest_of<R, T>(a[0]);
+#pragma unroll
+    for (int u = 1; u < U; u++) own = max_or_nan(own, largest_of<R, T>(a[u]));
+    const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
+    __syncthreads();
+    if (own == most || (own != own && most != most)) {
+      const int at = most == most ? first_equal<T>(a, key_of<R>(most)) : first_nan<T>(a);
+      atomicMin(&first, static_cast<unsigned>((t + at / L * slot_threads) * L + at % L));
+    }
+    __syncthreads();
+    // Zeros of either sign are equal.
+    return R::ranked(0.0f + most, first);
+  } else {
+    __shared__ float scratch[32];
+    float total = R::start();
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      float f[L], g[L] = {}, part = R::start();
+      unpack<T>(a[u], f);
+      if constexpr (R::pair) unpack<T>(b[u], g);
+#pragma unroll
+      for (int j = 0; j < L; j += 2) part = R::join(part, R::join(R::element(f[j], g[j], 0), R::element(f[j + 1], g[j + 1], 0)));
+      total = R::join(total, part);
+    }
+    return block_reduce(total, R::start(), scratch, Join<R>());
+  }
+}
 
 // grid: (splits, rows). A block leaves its share in a slot of 64 bits that is not below `mark`, and the last block of a row reads all slots until each has one:
 // neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
@@ -116,8 +160,11 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
   const long long row = blockIdx.y, from = blockIdx.x * static_cast<long long>(chunk), at = row * cols + from;
   const int count = static_cast<int>(min(static_cast<long long>(chunk), cols - from)), threads = static_cast<int>(blockDim.x), step = slot_vectors * threads;
   const unsigned splits = gridDim.x;
+  const auto starts_on_vector = [](const T* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; };
   Part total;
-  if constexpr (R::placed) {
+  if (count == slot_vectors * slot_threads * LANES<T> && starts_on_vector(x + at) && (!R::pair || starts_on_vector(y + at))) {
+    total = R::moved(whole_round<R, T>(x + at, y + at), static_cast<unsigned>(from));
+  } else if constexpr (R::placed) {
     total = R::moved(join_block(leading_largest<R, T, slot_vectors>(x + at, count, threadIdx.x, threads), scratch), static_cast<unsigned>(from));
   } else {
     const Range<R, T, int> range(x + at, R::pair ? y + at : x, count, 0);

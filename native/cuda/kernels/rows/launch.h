@@ -74,8 +74,7 @@ inline bool launch_several_rows(Planner& p, RowArguments a, const SeveralOp& op)
   const SeveralShape s = several_shape(lanes_of(p.spec.dtype), a.rows, a.cols, op);
   if (s.vectors == 0) return false;
   const std::string shape = std::to_string(s.vectors) + "_" + std::to_string(s.rows) + "_" + std::to_string(s.log2);
-  // Blocks that run at once wait for the launch before; more of them are slower so (H200: layer_norm f16 1048576x128 159 to 127 us).
-  const bool early = p.spec.op == "layer_norm" && s.blocks <= p.device.sm_count * 8;
+  const bool early = p.spec.op == "layer_norm" && few_wait(p.device.sm_count, s.blocks);
   a.group = early;
   Launch& launch = p.launch(p.kernel_in("rows_several", "rows_several_" + p.spec.op + "_" + p.dtype() + "_" + shape), {s.blocks}, several_threads, 0, a);
   if (early) launch.always_waits();
