@@ -10,7 +10,7 @@ constexpr int runs_rows = 96, runs_columns = 128, runs_stages = 3, runs_step = 3
 constexpr unsigned runs_shared_bytes = runs_stages * (runs_rows + runs_columns + 2 * f32_gap) * runs_step * 4;
 
 struct RunsPlan {
-  int64_t tiles, blocks;  // no blocks where tiles are fewer than blocks that are resident
+  int64_t tiles, blocks;  // no blocks where tiles are too few for the blocks that are resident
   F32Runs runs;
   double cost;  // in microseconds
 };
@@ -23,10 +23,11 @@ inline RunsPlan runs_plan(int sm_count, const ProductShape& s) {
   const bool aligned_a = rows_aligned_a(s, 4), aligned_b = rows_aligned_b(s, 4);
   const double copies_a = s.trans_a ? (aligned_a ? 0 : words_a) : aligned_a ? turned_16_a : turned_a, copies_b = !s.trans_b ? (aligned_b ? 0 : words_b) : aligned_b ? turned_16_b : turned_b;
   const int64_t tiles = s.batch * up(s.m, runs_rows) * up(s.n, runs_columns), steps = up(s.k, runs_step), blocks = int64_t{sm_count} * runs_resident;
-  constexpr int64_t most_stages = int64_t{1} << 30;
-  if (tiles < blocks || tiles * steps >= most_stages) return {tiles, 0, {}, 0};
+  // Where blocks are more than tiles each tile belongs to two or three of them, which pays where k is long.
+  constexpr int64_t most_stages = int64_t{1} << 30, least_shared_steps = 24;
+  if (tiles * 2 < blocks || (tiles < blocks && steps < least_shared_steps) || tiles * steps >= most_stages) return {tiles, 0, {}, 0};
   // Whole tiles but for one or two of each block, so that most blocks are at the same place of k and share what they read.
-  const int64_t rounds = tiles / blocks - 1, stages = (tiles - rounds * blocks) * steps;
+  const int64_t rounds = std::max<int64_t>(tiles / blocks - 1, 0), stages = (tiles - rounds * blocks) * steps;
   const double work = static_cast<double>(runs_rows * runs_columns) * static_cast<double>(up(s.k, 4) * 4) * (1 + copies_a + copies_b) * (!s.trans_a && s.trans_b ? both : 1) / pace;
   const double cost = start + std::max(static_cast<double>(tiles) / sm_count * (end + work), moved) + read * operands * 1e-6;
   return {tiles, blocks, {static_cast<int>(rounds), static_cast<int>(stages / blocks), static_cast<int>(stages % blocks)}, cost};
