@@ -17,7 +17,7 @@ struct RunsPlan {
 
 inline RunsPlan runs_plan(int sm_count, const ProductShape& s) {
   // Of the launch and of a tile in microseconds, multiply-adds of a multiprocessor in one; what copies of words and turned copies take beside them (rows on 16 bytes or not), and both sides turned; of 10^6 bytes of
-  // operands, which blocks at different places read at once. Fitted to times of 340 products on an H200 (4 % root mean square error; NOTES.md).
+  // operands, which blocks at different places read at once. Fitted to times of 90 products on an H200 (3 % root mean square error; NOTES.md).
   constexpr double start = 10.66, end = 1.76, pace = 193.7e3, words_a = 0.018, words_b = 0.067, turned_16_a = 0.072, turned_16_b = 0.059, turned_a = 0.063, turned_b = 0.077, both = 1.077, read = 0.012, bytes_of_us = 4.2e6;
   const double operands = (static_cast<double>(s.batch_a) * s.m * s.k + static_cast<double>(s.batch) * s.k * s.n) * 4, moved = (operands + static_cast<double>(s.batch) * s.m * s.n * 4) / bytes_of_us;
   const bool aligned_a = rows_aligned_a(s, 4), aligned_b = rows_aligned_b(s, 4);

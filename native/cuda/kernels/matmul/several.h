@@ -12,7 +12,7 @@ struct SeveralTile {
   double both = 1;  // of this where both are turned
 };
 
-// Fitted to times of 654 products on an H200 (3 to 5 % root mean square error; NOTES.md).
+// Fitted to times of 224 products on an H200, where the tile is within 1.35 times of the fastest (3 to 6 % root mean square error; NOTES.md).
 constexpr SeveralTile several_tiles[] = {
     {32, 32, 128, 4, 32, 5, 4.51, 0.513, 138.0e3, 0.61, 0.097, 0.124, 0.056, 0.051, 0.057, 0.063, 1.03},
     {32, 64, 128, 4, 32, 4, 4.49, 0.903, 168.2e3, 0.687, 0.065, 0.107, 0.028, 0.097, 0.032, 0.119, 1.14},
