@@ -126,7 +126,7 @@ void f32_products() {
          "f32 with a short k and both sides longer than a few rows takes tiles that have all of k");
   expect(several(), "tiles of which a multiprocessor has several cover the result once, and fit shared memory");
   const auto tile = [](const ProductShape& s) { return several_plan(132, s); };
-  expect(tile({1, 257, 276, 513, false, true}).tile->rows == 32 && tile({1, 257, 276, 513, false, true}).splits > 1 && tile({1, 864, 744, 132, true, false}).tile->threads == 256 && tile({1, 7443, 1025, 144, false, true}).tile->rows == 128 && tile({1, 7443, 1025, 144, false, true}).splits == 1,
+  expect(tile({1, 257, 276, 513, false, true}).tile->rows == 32 && tile({1, 257, 276, 513, false, true}).splits > 1 && tile({1, 864, 744, 132, true, false}).tile->threads == 256 && tile({1, 31'616, 92, 165, true, false}).tile->rows == 128 && tile({1, 31'616, 92, 165, true, false}).splits == 1,
          "few results take small tiles and shares of k, one round of blocks more threads, and many blocks large tiles");
   expect(runs(), "runs of stages and whole tiles cover the product once");
   const auto by_runs = [](const ProductShape& s) { return is_runs(132, shared_bytes, s); };
