@@ -25,7 +25,7 @@ const ALONG_ROWS = [
   product(301, 333, 20), product(1027, 66, 8), product(409, 1025, 11), product(130, 181, 27, 3), product(509, 2001, 97), product(2000, 9, 67),
   { ...product(259, 301, 26), transA: true },
   { ...product(250, 415, 13, 2, true), transA: true },
-  product(777, 700, 77, 1, true),
+  product(777, 700, 77, 1, true), product(101, 709, 21), product(53, 1301, 19, 1, true),
 ]
 /** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, results that are streamed, gradients of norms, convolutions of few outputs, strided windows. */
 const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params }[] = [

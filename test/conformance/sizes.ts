@@ -115,6 +115,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 19, n: 33, k: 7001, transB: true }, { m: 9, n: 53, k: 233, batch: 3, transA: true, transB: true }, { m: 11, n: 2061, k: 7 },
   // Few terms and columns of many rows; few rows of a matrix that is read in order; one term; few terms of a right operand that is turned.
   { m: 271, n: 61, k: 16, batch: 3 }, { m: 261, n: 9, k: 30, transB: true }, { m: 3, n: 301, k: 50, batch: 2 }, { m: 8, n: 1301, k: 21, transA: true }, { m: 1, n: 501, k: 1, batch: 5, transB: true }, { m: 501, n: 1, k: 1, batch: 5 }, { m: 39, n: 203, k: 13, transA: true, transB: true },
+  // f16: some terms of few rows widened at a time, with many columns, and both operands stored transposed. f32: rows of few terms put in columns whole.
+  { m: 5, n: 122, k: 301, transA: true }, { m: 3, n: 2, k: 129, transA: true, transB: true }, { m: 121, n: 7, k: 300, batch: 2, transA: true, transB: true }, { m: 61, n: 131, k: 7, transB: true }, { m: 23, n: 97, k: 3, batch: 2, transA: true, transB: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 
@@ -230,6 +232,23 @@ const MANY_CHANNELS: readonly Params[] = [
   { batch: 19, channels: 33, filters: 5, length: 9, kernel: 1 },
 ]
 
+/** Small planes of several images, of whose kernels much meets padding: filters that end within vectors, images in two tiles, channels in slabs, groups, strides and dilations. */
+const PADDED_SIGNALS: readonly Params[] = [
+  { batch: 9, channels: 300, filters: 21, length: 3, kernel: 5, padding: 2 },
+  { batch: 5, channels: 202, filters: 66, groups: 2, length: 5, kernel: 3, stride: 2, padding: 2, dilation: 2 },
+]
+const PADDED_PLANES: readonly Params[] = [
+  { batch: 11, channels: 70, filters: 129, height: 17, width: 2, kernelHeight: 2, kernelWidth: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 17, channels: 33, filters: 49, height: 7, width: 5, kernelHeight: 5, kernelWidth: 3, stride: 2, paddingHeight: 4, paddingWidth: 2, dilation: 2 },
+  { batch: 19, channels: 37, filters: 35, height: 5, width: 3, kernelHeight: 1, kernelWidth: 1 },
+]
+const PADDED_VOLUMES: readonly Params[] = [
+  { batch: 7, channels: 16, filters: 32, depth: 2, height: 3, width: 5, kernel: 5, padding: 2 },
+  { batch: 3, channels: 5, filters: 8, depth: 4, height: 5, width: 3, kernel: 7, padding: 3 },
+]
+/** Few outputs of many groups, which threads copy a group at a time. */
+const FEW_OUTPUTS_OF_GROUPS: readonly Params[] = [{ batch: 3, channels: 320, filters: 24, groups: 8, length: 3, kernel: 1, stride: 2, dilation: 2 }]
+
 /** Few filters a group, which kernels meet with the input as it lies: rows that end within, at and behind four vectors, with padding on both sides. */
 const FEW_FILTERS: readonly Params[] = [
   { batch: 2, channels: 33, filters: 3, length: 64, kernel: 3, padding: 1 },
@@ -286,5 +305,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS, ...SINGLE_PLANES, ...FEW_OF_MANY] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS, ...FEW_OF_MANY_SIGNALS] : op.id === 'conv3d' ? [...EVEN_VOLUMES, ...SINGLE_VOLUMES, ...FEW_OF_MANY_VOLUMES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS, ...SINGLE_PLANES, ...FEW_OF_MANY, ...PADDED_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS, ...FEW_OF_MANY_SIGNALS, ...PADDED_SIGNALS, ...FEW_OUTPUTS_OF_GROUPS] : op.id === 'conv3d' ? [...EVEN_VOLUMES, ...SINGLE_VOLUMES, ...FEW_OF_MANY_VOLUMES, ...PADDED_VOLUMES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

@@ -9,6 +9,7 @@
 #include "simd/direct_rows.h"
 #include "simd/few_outputs.h"
 #include "simd/few_terms.h"
+#include "simd/filter_columns.h"
 #include "simd/image_columns.h"
 #include "simd/part_tiles.h"
 #include "simd/parts.h"
@@ -137,7 +138,7 @@ bool by_few_outputs(const Geometry& whole, int threads) {
 #if defined(OPSCOPE_FEW_ROWS)
   by_taps = few.of_few_filters() && TapProducts(whole).pays();
 #endif
-  return few.pays() && !by_taps && !(few.of_few_filters() && whole.stride == 1 && whole.batch * few.outputs > W / 2 && by_tap_sums<F>(whole, threads));
+  return few.pays(threads) && !by_taps && !(few.of_few_filters() && whole.stride == 1 && whole.batch * few.outputs > W / 2 && by_tap_sums<F>(whole, threads));
 }
 
 #if defined(OPSCOPE_TILES)
@@ -147,6 +148,37 @@ bool by_tile_parts(const Geometry& whole, int threads) {
   if (!F::TILES || !tiles_fill(whole) || by_vectors(whole, false) || TapProducts(whole).pays()) return false;
   const Geometry trimmed = whole.trimmed();
   return tiles_pay(trimmed) && TileParts(whole, threads).parts.fits() && (F::packs_windows(trimmed, threads) || !by_image_columns<AsStored<BF16>>(whole) || ImageColumns(trimmed).tiles_take_less());
+}
+#endif
+
+// Where no pairs of bf16 multiply.
+template <class F>
+bool by_filter_columns([[maybe_unused]] const Geometry& whole) {
+#if defined(OPSCOPE_FILTER_COLUMNS)
+  if constexpr (!F::PAIRS && !__is_same(typename F::Element, BF16)) return FilterColumns(whole).pays();
+#endif
+  return false;
+}
+
+// Filters of single elements times planes of about a vector, product after product, of those that stay in the first two caches.
+bool by_small_products([[maybe_unused]] const Geometry& whole, [[maybe_unused]] int threads) {
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  const Products p = whole.products();
+  return whole.is_matrix() && p.m > 1 && p.n > W * 3 / 4 && p.n <= W && p.batch >= threads && is_small(p, false, false);
+#else
+  return false;
+#endif
+}
+
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+void run_small_products(const Call& c, const Geometry& g) {
+  const Products p = g.products();
+  each_range_in(c, parts_of_work(c, p.multiplications()), p.batch, 1, [&](Range r) {
+    for (int64_t i = r.begin; i < r.end; i++) {
+      const float* const image = input(c, 0) + i * p.k * p.n;
+      small_product(p.m, p.n, p.k, SmallLeft{input(c, 1) + i % g.groups * p.m * p.k, p.k, 1}, SmallColumns{image, p.n, output(c) + i * p.m * p.n, p.n, {}}, image + p.k * p.n, p.k * p.n);
+    }
+  });
 }
 #endif
 
@@ -188,6 +220,10 @@ void run(const Call& call) {
   if constexpr (F::TILES)
     if (by_tile_parts<F>(whole, call.threads)) return run_tile_parts(call, whole);
 #endif
+#if defined(OPSCOPE_FILTER_COLUMNS)
+  if constexpr (!F::PAIRS && !__is_same(T, BF16))
+    if (by_filter_columns<F>(whole)) return run_filter_columns<T>(call, whole);
+#endif
   if (by_image_columns<F>(whole)) {
     if constexpr (F::PAIRS)
       if (pairs_images<F>(whole)) return run_image_columns<typename F::Rows::Unit, T>(call, whole);
@@ -199,6 +235,10 @@ void run(const Call& call) {
 #endif
   if (const Products p = whole.products(); whole.plain() && by_rows_of_results(p))
     return run_few_terms(call, p, [=, w = input<T>(call, 1)](int64_t i, int64_t row, int64_t term) { return w[(i % whole.groups * p.m + row) * p.k + term]; }, input<T>(call, 0), output<T>(call));
+#if defined(OPSCOPE_SMALL_PRODUCTS)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (by_small_products(whole, call.threads)) return run_small_products(call, whole);
+#endif
 #if defined(OPSCOPE_WINOGRAD)
   if constexpr (sizeof(T) == sizeof(float))
     if (Winograd::pays(whole) && run_winograd<T>(call, whole)) return;
@@ -241,12 +281,15 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   if (PlaneTaps::pays(whole)) return PlaneTaps(whole).scratch(threads);
 #endif
   if (by_direct_rows(whole, threads, rounded ? sizeof(BF16) : sizeof(float))) return 0;
-  if (by_few_outputs<F>(whole, threads)) return FewOutputs(whole).scratch(bytes);
+  if (by_few_outputs<F>(whole, threads)) return FewOutputs(whole).scratch(bytes, threads);
 #if defined(OPSCOPE_TAP_SUMS)
   if (by_tap_sums<F>(whole, threads)) return TapSums(whole).scratch(threads);
 #endif
 #if defined(OPSCOPE_TILES)
   if (by_tile_parts<F>(whole, threads)) return TileParts(whole, threads).scratch(threads);
+#endif
+#if defined(OPSCOPE_FILTER_COLUMNS)
+  if (by_filter_columns<F>(whole)) return FilterColumns(whole).scratch(threads);
 #endif
   if (by_image_columns<F>(whole)) return ImageColumns(whole).scratch(threads);
   if (by_vectors(whole, !rounded)) return 0;
@@ -274,6 +317,9 @@ size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const bool rounded = bytes < sizeof(float);
   size_t most = rounded ? scratch_of<AsStored<BF16>>(whole, threads, bytes, true) : scratch_of<AsStored<float>>(whole, threads, bytes, false);
   [[maybe_unused]] const auto also = [&](size_t other) { most = other > most ? other : most; };
+#if defined(OPSCOPE_FILTER_COLUMNS)
+  if (rounded) also(scratch_of<AsStored<F16>>(whole, threads, bytes, true));
+#endif
 #if defined(OPSCOPE_PAIRS)
   if (rounded) also(scratch_of<InPairs>(whole, threads, sizeof(float), true));
 #endif

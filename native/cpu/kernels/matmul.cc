@@ -47,6 +47,9 @@ template <class T>
 struct RightOfProduct : RightMatrix<T> {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    // Rows of all their few terms, which follow one another.
+    if constexpr (sizeof(T) == sizeof(float))
+      if (this->transposed && kc == this->stride && kc > 1 && kc < MOST_INTERLEAVED && columns == NR) return turn_rows(this->b + j * kc, kc, NR, to, NR);
     if constexpr (__is_same(T, F16))
       if (this->transposed && kc % 8 >= LEAST_TURNED) return turn_panel(this->b + j * this->stride + l, this->stride, columns, kc, to);
     RightMatrix<T>::pack(j, columns, l, kc, to);

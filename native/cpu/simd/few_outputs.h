@@ -13,17 +13,20 @@ struct FewOutputs {
 
   explicit FewOutputs(const Geometry& geometry) : g(geometry), outputs(g.out_plane()), terms(g.group_channels() * g.volume()) {}
 
-  int64_t rows() const { return g.batch * g.groups * outputs; }
-  // Floats for those rows, of elements of so many bytes.
-  size_t scratch(size_t bytes) const { return (static_cast<size_t>(rows() * terms) * bytes + 3) / 4; }
+  int64_t rows_of_group() const { return g.batch * outputs; }
+  // A thread copies a group at a time, or threads copy all of them first.
+  bool by_group(int threads) const { return g.groups >= threads; }
+  // Floats for the rows of a thread's group, or for all, of elements of so many bytes.
+  int64_t floats_of_group(size_t bytes) const { return up((rows_of_group() * terms * static_cast<int64_t>(bytes) + 3) / 4, LINE); }
+  size_t scratch(size_t bytes, int threads) const { return static_cast<size_t>(floats_of_group(bytes) * (by_group(threads) ? threads : g.groups)); }
   // Whether filters are so few that sums of few channels, or of one at a time, do not repay the copy.
   bool of_few_filters() const { return g.group_filters() < (g.volume() == 1 ? 32 : 12); }
   // Few outputs take as long as a vector of them, and rows with a stride longer; those that are the columns of a matrix as they lie less.
   int64_t most_outputs() const { return g.is_matrix() ? W / 2 : g.stride > 1 ? 2 * W : W; }
-  bool pays() const {
+  bool pays(int threads) const {
     constexpr int64_t LEAST_TERMS = 256, LEAST_CHANNELS = 32, MOST_COPIED = 1 << 20;
     const int64_t most = most_outputs();
-    return W >= 8 && g.batch <= most && g.batch * outputs <= most && g.volume() <= MOST_TAPS && times(rows(), terms) <= MOST_COPIED &&
+    return W >= 8 && g.batch <= most && g.batch * outputs <= most && g.volume() <= MOST_TAPS && times(by_group(threads) ? rows_of_group() : g.groups * rows_of_group(), terms) <= MOST_COPIED &&
            (g.group_channels() >= LEAST_CHANNELS || (g.batch * outputs <= W / 2 && terms >= LEAST_TERMS && !of_few_filters()));
   }
 };
@@ -76,25 +79,32 @@ void run_few_outputs(const Call& c, const Geometry& g) {
   const FewOutputs few(g);
   const int64_t channels = g.group_channels(), volume = g.volume(), outputs = few.outputs, terms = few.terms, filters = g.group_filters();
   const T *const x = input<T>(c, 0), *const weight = input<T>(c, 1);
-  T* const rows = reinterpret_cast<T*>(c.scratch);
-  const Range copied = part(few.rows() * channels, LINE, c.thread, c.threads);
+  const bool by_group = few.by_group(c.threads);
+  T* const rows = reinterpret_cast<T*>(c.scratch + (by_group ? c.thread * few.floats_of_group(sizeof(T)) : 0));
   MetTaps taps(g);
-  for (int64_t i = copied.begin; i < copied.end;) {
-    const int64_t row = i / channels, channel = i - row * channels, met = least(channels - channel, copied.end - i), of_image = row / outputs;
-    taps.list(row - of_image * outputs);
-    taps.copy(x + (of_image * channels + channel) * g.in_plane(), met, rows + i * volume);
-    i += met;
+  // The rows of a group, image after image, `some` channels of all of them.
+  const auto copy_rows = [&](int64_t group, Range some, T* to) {
+    for (int64_t i = some.begin; i < some.end;) {
+      const int64_t row = i / channels, channel = i - row * channels, met = least(channels - channel, some.end - i), image = row / outputs;
+      taps.list(row - image * outputs);
+      taps.copy(x + ((image * g.groups + group) * channels + channel) * g.in_plane(), met, to + i * volume);
+      i += met;
+    }
+  };
+  const int64_t of_group = few.rows_of_group() * channels;
+  if (!by_group) {
+    for (int64_t group = 0; group < g.groups; group++) copy_rows(group, part(of_group, LINE, c.thread, c.threads), rows + group * of_group * volume);
+    c.barrier(c.team);
   }
-  c.barrier(c.team);
-  const bool by_group = g.groups >= c.threads;
   const Range groups = by_group ? part(g.groups, 1, c.thread, c.threads) : Range{0, g.groups}, own = by_group ? Range{0, filters} : part(filters, LINE, c.thread, c.threads);
   const int64_t some = g.batch == 1 ? filters : up(NEAR_BYTES / (terms * static_cast<int64_t>(sizeof(T))) + 1, LINE);
-  for (int64_t group = groups.begin; group < groups.end; group++)
+  for (int64_t group = groups.begin; group < groups.end; group++) {
+    if (by_group) copy_rows(group, {0, of_group}, rows);
+    const T* const met = rows + (by_group ? 0 : group * of_group * volume);
     for (int64_t f = own.begin; f < own.end; f += some)
-      for (int64_t n = 0; n < g.batch; n++) {
-        const int64_t of_image = n * g.groups + group;
-        dot_products(rows + of_image * outputs * terms, outputs, weight + group * filters * terms, terms, {f, least(f + some, own.end)}, output<T>(c) + of_image * filters * outputs, One{}, outputs);
-      }
+      for (int64_t n = 0; n < g.batch; n++)
+        dot_products(met + n * outputs * terms, outputs, weight + group * filters * terms, terms, {f, least(f + some, own.end)}, output<T>(c) + (n * g.groups + group) * filters * outputs, One{}, outputs);
+  }
 }
 
 }  // namespace

@@ -50,38 +50,48 @@ OPSCOPE_APART void run_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]]
 }
 
 // 16-bit operands of so few rows and columns and long sums, the left one stored transposed: both are widened some terms at a time. Pairs of bf16 are as
-// fast for more columns.
+// fast for more columns. Both stored transposed (f16): rows of what the left one holds are the columns, of few factors in the right one.
 template <class T>
 constexpr int64_t MOST_WIDENED_COLUMNS = W;
 template <>
-constexpr int64_t MOST_WIDENED_COLUMNS<F16> = 3 * W;
+constexpr int64_t MOST_WIDENED_COLUMNS<F16> = 8 * W;
 template <class T>
 inline bool by_widened_few_rows(const Size& s) {
-  constexpr int64_t LONG_SUMS = 256;
-  return HAS_FEW_ROWS && s.trans_a && !s.trans_b && s.p.m <= MOST_FEW_SUMS && s.p.n <= MOST_WIDENED_COLUMNS<T> && s.p.k >= LONG_SUMS;
+  constexpr int64_t LONG_SUMS = 256, LONG_SUMS_OF_BOTH = 48, ROWS_OF_WIDE = 4;
+  if (!HAS_FEW_ROWS || !s.trans_a) return false;
+  if (s.trans_b) return __is_same(T, F16) && !by_turned_dots(s, sizeof(T), true) && s.p.n <= MOST_FEW_SUMS && s.p.m <= (s.p.n > 2 ? MOST_WIDENED_COLUMNS<T> : W) && s.p.k >= LONG_SUMS_OF_BOTH;
+  return s.p.m <= MOST_FEW_SUMS && s.p.n <= (s.p.m < ROWS_OF_WIDE ? least(3 * W, MOST_WIDENED_COLUMNS<T>) : MOST_WIDENED_COLUMNS<T>) && s.p.k >= LONG_SUMS;
 }
 
 template <class T>
 OPSCOPE_APART void run_widened_few_rows([[maybe_unused]] const Call& c, [[maybe_unused]] const Size& s) {
 #if defined(OPSCOPE_FEW_ROWS)
-  constexpr int64_t FLOATS = 8192;  // of both operands: in the first-level cache
-  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, at_once = FLOATS / (m + n);
+  constexpr int64_t FLOATS = 8192, MOST_SUMS = MOST_FEW_SUMS * MOST_WIDENED_COLUMNS<T>;  // of both operands: in the first-level cache
+  const bool both = s.trans_b;
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, rows = both ? n : m, columns = both ? m : n, at_once = FLOATS / (m + n);
   const bool by_product = s.p.batch >= c.threads;
-  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, n} : part(n, LINE, c.thread, c.threads);
-  alignas(64) float wide[FLOATS + W], sums[MOST_FEW_SUMS * 3 * W], totals[MOST_FEW_SUMS * 3 * W];
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, columns} : part(columns, LINE, c.thread, c.threads);
+  alignas(64) float wide[FLOATS + W], sums[MOST_SUMS], totals[MOST_SUMS];
   const auto same = [](V v) { return v; };
   for (int64_t i = products.begin; i < products.end && r.end > r.begin; i++) {
-    const T *const a = input<T>(c, 0) + i * m * k, *const b = input<T>(c, 1) + i * n * k;
+    const T *const a = input<T>(c, 0) + i * m * k, *const b = input<T>(c, 1) + i * n * k, *const few = both ? b : a, *const many = both ? a : b;
+    T* const out = output<T>(c) + i * m * n;
     for (int64_t l = 0; l < k; l += at_once) {
       const int64_t terms = least(at_once, k - l);
-      float* const right = wide + terms * m;
-      map1<false>(a + l * m, wide, 0, terms * m, same);
-      map1<false>(b + l * n, right, 0, terms * n, same);
-      few_rows(m, Factors{wide, 1, m}, right + r.begin, n, terms, r.end - r.begin, Results{(l == 0 ? totals : sums) + r.begin, n, 1});
+      float* const right = wide + terms * rows;
+      if (both)
+        for (int64_t row = 0; row < rows; row++) map1<false>(few + row * k + l, wide + row * terms, 0, terms, same);
+      else map1<false>(few + l * rows, wide, 0, terms * rows, same);
+      map1<false>(many + l * columns, right, 0, terms * columns, same);
+      few_rows(rows, Factors{wide, both ? terms : 1, both ? 1 : rows}, right + r.begin, columns, terms, r.end - r.begin, Results{(l == 0 ? totals : sums) + r.begin, columns, 1});
       if (l > 0)
-        for (int64_t row = 0; row < m; row++) map2<false>(sums + row * n, totals + row * n, totals + row * n, r.begin, r.end, [](V x, V y) { return vadd(x, y); });
+        for (int64_t row = 0; row < rows; row++) map2<false>(sums + row * columns, totals + row * columns, totals + row * columns, r.begin, r.end, [](V x, V y) { return vadd(x, y); });
     }
-    for (int64_t row = 0; row < m; row++) map1<false>(totals + row * n, output<T>(c) + (i * m + row) * n, r.begin, r.end, same);
+    for (int64_t row = 0; row < rows; row++) {
+      if (!both) map1<false>(totals + row * columns, out + row * n, r.begin, r.end, same);
+      else
+        for (int64_t j = r.begin; j < r.end; j++) set(out + j * n + row, totals[row * columns + j]);
+    }
   }
 #endif
 }

@@ -65,6 +65,9 @@ struct Geometry {
   // (not beside tiles of bf16) of those that leave a quarter of their panels empty.
   bool plain(bool tiles = false) const { return is_matrix() && !merges_planes(tiles); }
   bool merges_planes(bool tiles) const {
+    // About a vector of them (AVX-512) takes little more than a whole one, where filters are read again for each image from near.
+    constexpr int64_t NEAR_FILTERS = 1 << 17, NEAR_OF_LESS = 1 << 13;
+    if (!tiles && W == 16 && out_plane() > W * 3 / 4 && out_plane() <= W && times(group_filters(), group_channels()) <= (out_plane() == W ? NEAR_FILTERS : NEAR_OF_LESS)) return false;
     const bool empty = out_plane() < W / 2 || (!tiles && 4 * out_plane() <= 3 * up(out_plane(), out_plane() <= NR ? NR : W));
     return batch > 1 && empty && group_filters() >= 2 * MR && group_channels() >= 32;
   }
