@@ -12,10 +12,10 @@ constexpr int64_t ALONG_COLUMNS = 4 * W, ALONG_ROWS = SMALL_ROWS<4>;
 // Results of up to VECTOR_TERMS terms, but those of up to PANEL_TERMS only where they are not streamed; larger ones of more terms; of so many rows that a
 // thread's own panels are repaid.
 inline bool by_tiles_along_rows(const Size& s, int threads) {
-  constexpr int64_t LEAST_TERMS = 8, MOST_TERMS = 128, LEAST_ROWS = 96, LEAST_ROWS_OF_TURNED = 48, RESULTS = 1 << 16, RESULTS_OF_MANY = 3 << 18;
+  constexpr int64_t LEAST_TERMS = 8, MOST_TERMS = 128, LEAST_ROWS = 96, LEAST_ROWS_OF_TURNED = 72, LEAST_ROWS_OF_MANY = 128, RESULTS = 1 << 16, RESULTS_OF_MANY = 3 << 18;
   const int64_t rows = s.p.batch >= threads ? s.p.m : s.p.m / threads, results = times(s.p.batch, times(s.p.m, s.p.n));
   if (s.p.k < LEAST_TERMS || s.p.k > MOST_TERMS || s.p.n <= 2 * W || rows < (s.trans_b ? LEAST_ROWS_OF_TURNED : LEAST_ROWS)) return false;
-  if (s.p.k > VECTOR_TERMS) return !s.trans_a && results >= RESULTS_OF_MANY;
+  if (s.p.k > VECTOR_TERMS) return !s.trans_a && rows >= LEAST_ROWS_OF_MANY && results >= RESULTS_OF_MANY;
   return results >= RESULTS && (s.p.k > PANEL_TERMS || !by_streamed(s.p, sizeof(float), s.trans_a));
 }
 
