@@ -62,11 +62,11 @@ inline FitPlan fit_plan(int sm_count, const ProductShape& s) {
 // Whether it takes less time than `others`, by wgmma_plan or, of groups that take turns, by turns_plan.
 inline bool fit_pays(int sm_count, const ProductShape& s, const FitPlan& fit, const WgmmaPlan& others) {
   if (fit.rows == 0) return false;
-  constexpr double start_of_others = 6163, margin = 1.03;
+  constexpr double start_of_others = 6163, margin = 1.03, off_others = 1.2;
   if (!others.turns) {
     // Those of fewer rows than a warp group's were slower than 64 x 64.
     if (fit.rows == 64 && s.batch * up(s.m, 64) * up(s.n, 64) <= sm_count) return false;
-    return (fit.cost - fit_start) * margin < others.cost - start_of_others;
+    return (fit.cost - fit_start) * margin < (others.cost - start_of_others) * (fit_is_off(s) ? off_others : 1);
   }
   // An end of a tile, ns; operands off 32 bytes.
   constexpr double end = 900, off_turns = 3, product = 0.0176;
