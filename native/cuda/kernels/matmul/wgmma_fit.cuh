@@ -13,10 +13,6 @@ __device__ __forceinline__ unsigned cluster_blocks() {
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
   return blocks;
 }
-// A box for the blocks of a cluster that `mask` names, at the same place of the shared memory of each.
-__device__ __forceinline__ void bulk_load_each(uint32_t to, const void* map, uint32_t barrier, int x, int y, int z, uint16_t mask) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask) : "memory");
-}
 __device__ __forceinline__ void bulk_store(const void* map, uint32_t from, int x, int y, int z) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z) : "memory");
 }
