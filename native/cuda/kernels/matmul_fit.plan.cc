@@ -26,7 +26,7 @@ void launch_fit(Planner& p, const Product& product, const FitPlan& plan) {
   const CUtensorMap map_x = boxes(x, lines_x, rows_brought(part_x, shape.x)), map_y = boxes(y, lines_y, rows_brought(part_y, shape.y)), last_x = boxes(x, lines_x, rows_of_last(part_x, shape.x)), last_y = boxes(y, lines_y, rows_of_last(part_y, shape.y));
   const CUtensorMap map_c = plan.turned ? tensor_map(product.c, p.spec.dtype, {s.batch, s.m, s.n, s.n}, static_cast<unsigned>(plan.columns)) : map_x;
   const auto shared = static_cast<unsigned>(fit_shared_bytes(plan.rows, plan.columns, groups, lines_y, plan.turned));
-  const std::string module = (plan.rows == 256 ? "matmul_fit_wide_" : "matmul_fit_") + p.dtype();
+  const std::string module = "matmul_fit_wide_" + p.dtype();
   const CUfunction f = p.kernel_in(module, "matmul_fit_" + p.dtype() + "_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s) + (plan.turned ? "_turned" : ""), shared);
   Launch& launch = p.launch(f, {std::min<int64_t>(int64_t{task.work} * plan.blocks, fit_room(p.device.sm_count, plan.blocks))}, static_cast<unsigned>(128 + 128 * groups), shared, map_x, map_y, last_x, last_y, map_c, product.c, task, static_cast<int>(plan.along_x));
   launch.always_waits();

@@ -207,6 +207,3 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
   FIT(T, GROUPS, UNITS, ROWS, BN, tn_turned, 1, 1, true) \
   FIT(T, GROUPS, UNITS, ROWS, BN, tt_turned, 0, 1, true)
 #define FIT_WIDE(T) FIT_LAYOUTS(T, 2, 2, 256, 96) FIT_LAYOUTS(T, 2, 2, 256, 112) FIT_LAYOUTS(T, 2, 2, 256, 136) FIT_LAYOUTS(T, 2, 2, 256, 152) FIT_LAYOUTS(T, 2, 2, 256, 176) FIT_LAYOUTS(T, 2, 2, 256, 192)
-#define FIT_NARROW(T)                                                                                                             \
-  FIT_LAYOUTS(T, 2, 1, 128, 80) FIT_LAYOUTS(T, 2, 1, 128, 96) FIT_LAYOUTS(T, 2, 1, 128, 128) FIT_LAYOUTS(T, 2, 1, 128, 256) \
-  FIT_LAYOUTS(T, 1, 1, 64, 72) FIT_LAYOUTS(T, 1, 1, 64, 96) FIT_LAYOUTS(T, 1, 1, 64, 128)
