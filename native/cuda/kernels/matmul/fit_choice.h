@@ -64,9 +64,11 @@ inline bool fit_pays(int sm_count, const ProductShape& s, const FitPlan& fit, co
   // Tiles of fewer rows, and operands whose rows start on 32 bytes, were slower than other kernels in the addon (NOTES.md): where the model prefers them, others take the product.
   constexpr int built_rows = 256;
   if (fit.rows != built_rows || !fit_is_off(s)) return false;
-  constexpr double start_of_others = 6163, margin = 1.03, off_others = 1.2;
-  if (!others.turns) return (fit.cost - fit_start) * margin < (others.cost - start_of_others) * off_others;
-  // An end of a tile, ns; operands off 32 bytes.
+  constexpr double start_of_others = 6163, margin = 1.03;
+  if (!others.turns) return (fit.cost - fit_start) * margin < others.cost - start_of_others;
+  // An end of a tile, ns; operands off 32 bytes. Shorter ones were slower.
+  constexpr double least_cost = 11'000;
+  if (fit.cost < least_cost) return false;
   constexpr double end = 900, off_turns = 3, product = 0.0176;
   const double multiply = product * others.rows * others.columns, read = (others.rows + others.columns) * 128 * off_turns / fit_ingest;
   const auto waves = static_cast<double>(up(s.batch * up(s.m, others.rows) * up(s.n, others.columns), sm_count));

@@ -48,8 +48,8 @@ void fitted_products() {
     const FitPlan p = taken(s);
     return p.rows == 256 && p.columns == columns && p.turned == turned;
   };
-  expect(is({3, 5000, 264, 2000, false, false}, 136, false) && is({2, 4096, 528, 2136, false, false}, 136, false) && is({4, 540, 18'864, 216, false, true}, 136, true) && is({1, 5168, 808, 952, true, false}, 136, false) && taken({1, 7160, 1256, 1320, true, true}).rows == 256,
+  expect(is({3, 5000, 264, 2000, false, false}, 136, false) && is({2, 4096, 528, 2136, false, false}, 136, false) && is({4, 540, 18'864, 216, false, true}, 136, true) && is({1, 5168, 808, 952, true, false}, 136, false),
          "a side with a narrow remainder has tiles of as many columns as divide it");
-  expect(taken({1, 1024, 1024, 1024, false, false}).rows == 0 && taken({1, 4096, 4096, 4096, false, false}).rows == 0 && taken({1, 512, 512, 512, false, false}).rows == 0 && taken({1, 8192, 8192, 256, false, true}).rows == 0 && taken({1, 4096, 63, 4096, false, false}).rows == 0 && taken({1, 5000, 263, 2000, false, false}).rows == 0 && taken({1, 5000, 264, 2001, false, false}).rows == 0,
+  expect(taken({7, 488, 1560, 67, true, false}).rows == 0 && taken({1, 1024, 1024, 1024, false, false}).rows == 0 && taken({1, 4096, 4096, 4096, false, false}).rows == 0 && taken({1, 512, 512, 512, false, false}).rows == 0 && taken({1, 8192, 8192, 256, false, true}).rows == 0 && taken({1, 4096, 63, 4096, false, false}).rows == 0 && taken({1, 5000, 263, 2000, false, false}).rows == 0 && taken({1, 5000, 264, 2001, false, false}).rows == 0,
          "other tiles take few results, a short k of whole waves, a few columns and rows that start off 16 bytes");
 }
