@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "fit_choice.h"
 #include "operands.h"
 #include "resident.h"
 #include "shifted.h"
@@ -21,6 +22,8 @@ void join_wgmma(Planner& p, const WgmmaPlan& plan, const WgmmaTask& task, CUdevi
 // Blocks that are launched.
 inline int64_t wgmma_blocks(const Planner& p, const WgmmaPlan& plan, const WgmmaTask& task) { return plan.joined ? task.work : std::min(task.work, p.device.sm_count); }
 void launch_wgmma(Planner& p, const Product& product);
+// By tiles that fit the result (matmul_fit.plan.cc).
+void launch_fit(Planner& p, const Product& product, const FitPlan& plan);
 void launch_resident(Planner& p, const Product& product, const ResidentPlan& plan);
 void launch_shifted(Planner& p, const Product& product);
 

@@ -5,11 +5,9 @@
 
 #ifdef OPSCOPE_WGMMA
 
-// A box for both blocks of a pair, at the same place of the shared memory of each.
-__device__ __forceinline__ void bulk_load_both(uint32_t to, const void* map, uint32_t barrier, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z),
-               "h"(static_cast<uint16_t>(3))
-               : "memory");
+// A box for the blocks of a cluster that `mask` names, at the same place of the shared memory of each.
+__device__ __forceinline__ void bulk_load_each(uint32_t to, const void* map, uint32_t barrier, int x, int y, int z, uint16_t mask) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask) : "memory");
 }
 // Frees a stage of block `rank`.
 __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, unsigned rank) {
@@ -20,12 +18,13 @@ __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, unsigned ran
 template <class T, int ROWS, bool K_IS_ROW>
 __device__ __forceinline__ void load_for_both(uint32_t to, const TensorMap& map, const TensorMap& last, uint32_t barrier, int row, int k, int batch, int rows) {
   constexpr int LINE = ROW / sizeof(T);
+  constexpr uint16_t BOTH = 3;
   if constexpr (K_IS_ROW) {
 #pragma unroll
     for (int i = 0; i < ROWS; i += LINE)
-      if (i < rows) bulk_load_both(to + i * ROW, &map, barrier, row + i, k, batch);
+      if (i < rows) bulk_load_each(to + i * ROW, &map, barrier, row + i, k, batch, BOTH);
   } else {
-    if (rows > 0) bulk_load_both(to, rows < ROWS ? &last : &map, barrier, k, row, batch);
+    if (rows > 0) bulk_load_each(to, rows < ROWS ? &last : &map, barrier, k, row, batch, BOTH);
   }
 }
 

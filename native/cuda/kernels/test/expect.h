@@ -26,6 +26,8 @@ void products();
 void f32_products();
 // products_panels_test.cc
 void panel_products();
+// products_fit_test.cc
+void fitted_products();
 // moves_test.cc
 void move_shapes();
 // few_test.cc

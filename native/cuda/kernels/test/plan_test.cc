@@ -257,6 +257,7 @@ int main(int count, char** words) {
   products();
   f32_products();
   panel_products();
+  fitted_products();
   convolution_shapes();
   narrow_convolution_shapes();
   f32_convolutions();
