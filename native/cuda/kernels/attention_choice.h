@@ -256,15 +256,19 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
-// Of attention_flow.cu, which has the next queries on their way.
-inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (t.dim + 63) / 64 * 128ll * t.queries; }
+// Of attention_flow.cu, which may have the next queries there.
+inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (attention_flow_places(t.dim) - 1) * ((t.dim + 63) / 64 * 128ll * t.queries); }
 
 // Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, many blocks (H200, NOTES.md).
 inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
-  constexpr int least_dim = 97, of_dim = 128;
-  constexpr long long short_tile = 96, most_keys = 384, least_cells = 4;
+  constexpr int of_dim = 128;
+  constexpr long long short_tile = 96, most_keys = 384, most_whole_keys = 512, least_cells = 4;
   const long long seen = attention_keys_seen(s);
-  return s.dim >= least_dim && t.dim == of_dim && t.keys >= short_tile && seen <= (t.keys == short_tile ? short_tile : most_keys) && cells >= sm_count * least_cells;
+  if (cells < sm_count * least_cells) return false;
+  if (t.dim == 256) return t.keys == 64 && seen <= most_keys && !s.causal;
+  if (t.dim == 160) return t.keys == short_tile && seen <= most_keys && !s.causal;
+  if (t.dim < 80 || t.dim > of_dim || t.keys < short_tile) return false;
+  return seen <= (t.dim == of_dim && !s.causal ? most_whole_keys : most_keys);
 }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
