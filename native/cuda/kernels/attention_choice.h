@@ -261,14 +261,12 @@ inline long long attention_flow_bytes(const AttentionTile& t) { return attention
 
 // Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, many blocks (H200, NOTES.md).
 inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
-  constexpr int of_dim = 128;
-  constexpr long long short_tile = 96, most_keys = 384, most_whole_keys = 512, least_cells = 4;
+  constexpr int least_dim = 97, of_dim = 128, long_dim = 160, longest_dim = 256;
+  constexpr long long short_tile = 96, longest_tile = 64, most_keys = 384, most_whole_keys = 512, least_cells = 4;
   const long long seen = attention_keys_seen(s);
   if (cells < sm_count * least_cells) return false;
-  if (t.dim == 256) return t.keys == 64 && seen <= most_keys && !s.causal;
-  if (t.dim == 160) return t.keys == short_tile && seen <= most_keys && !s.causal;
-  if (t.dim < 80 || t.dim > of_dim || t.keys < short_tile) return false;
-  return seen <= (t.dim == of_dim && !s.causal ? most_whole_keys : most_keys);
+  if (t.dim == long_dim || t.dim == longest_dim) return !s.causal && t.keys == (t.dim == long_dim ? short_tile : longest_tile) && seen <= most_keys;
+  return s.dim >= least_dim && t.dim == of_dim && t.keys >= short_tile && seen <= (t.keys == short_tile ? short_tile : s.causal ? most_keys : most_whole_keys);
 }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
