@@ -126,7 +126,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   if (speaks) barrier_arrive(empty_k);
   const auto weigh = [&](int t) {
     hide_keys<BC>(score, s, static_cast<long long>(t) * BC, first + warp * 16 + lane / 4, first, lane);
-    weigh_scores<BC>(score, scale, top, total, keep);
+    weigh_scores<BC, 2>(score, scale, top, total, keep);
   };
   weigh(0);
   pack_weights();
@@ -222,6 +222,6 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
                                                                                      long long cells) {                                                                                          \
     attend<T, D, BC>(q, k, v, out, s, together, cells);                                                                                                                                          \
   }
-#define FLOWS(T) FLOW(T, 128, 96) FLOW(T, 128, 128) FLOW(T, 160, 96) FLOW(T, 256, 64)
+#define FLOWS(T) FLOW(T, 80, 96) FLOW(T, 80, 128) FLOW(T, 96, 96) FLOW(T, 96, 128) FLOW(T, 128, 96) FLOW(T, 128, 128) FLOW(T, 160, 96) FLOW(T, 256, 64)
 FLOWS(f16)
 FLOWS(bf16)

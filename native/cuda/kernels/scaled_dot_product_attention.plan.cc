@@ -231,7 +231,7 @@ void plan_attention(Planner& p, bool tokens_first) {
     if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) {
-      if (attention_flows(p.device.sm_count, sizes, tile, sizes.batch_heads * ceil_div(sizes.queries, tile.queries))) return plan_flow(p, sizes, tile);
+      if (attention_flows(p.device.sm_count, sizes)) return plan_flow(p, sizes, tile);
       return plan_wgmma(p, sizes, tile);
     }
     if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);
