@@ -36,11 +36,12 @@ void map_single(const Call& c, F f) {
 
 // ---- softmax ----
 //
-// The exponentials of a row wait in a buffer of the thread's own (in the output itself, where that is f32 and stays in the caches)
+// The exponentials of a row wait in a buffer of the thread's own (of short rows in the output itself, where that is f32 and stays in the caches)
 // until their sum is known: each is made once, and the output is written once without being read first. Of longer rows, and of rows
 // that threads share, they are made twice.
 
-constexpr int64_t BUFFERED = 32768;  // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
+constexpr int64_t BUFFERED = 32768;     // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
+constexpr int64_t WRITTEN_BEHIND = 512;  // shortest row of f32 that is written while the exponentials of the next one are made, within the caches
 
 template <class T>
 struct Softmax : ByMaxSum<T> {
@@ -92,17 +93,17 @@ bool softmax_short_rows(const Call& c, const Softmax<T>& p) {
   }
 }
 
-// Beyond the caches each row is written while the exponentials of the next one are made, which take its place in the buffer.
-template <class T>
-void softmax_streamed(const Softmax<T>& p, Range rows, float* e) {
+// Each row is written while the exponentials of the next one are made, which take its place in the buffer.
+template <bool STREAM, class T>
+void softmax_behind(const Softmax<T>& p, Range rows, float* e) {
   V factor;
   const auto make = [&](int64_t row, auto beside) {
     const T* const x = p.x + row * p.cols;
     factor = vset(1 / exponentials<true>(x, max_of(x, p.cols), e, p.cols, beside));
   };
   const auto made = [&](int64_t) { return [e, factor](int64_t i, int n) { return vmul(take(e + i, n), factor); }; };
-  where_rows_fit(p.cols, [&](auto where) { stream_behind(p, p.out, rows, where, make, made); });
-  vfence();
+  where_rows_fit(p.cols, [&](auto where) { write_behind<STREAM>(p, p.out, rows, where, make, made); });
+  if constexpr (STREAM) vfence();
 }
 
 template <class T>
@@ -113,7 +114,8 @@ void run_softmax(const Call& c) {
   const bool stream = c.stream && p.cols % LINE == 0, in_place = sizeof(T) == sizeof(float) && !stream;
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
-  if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_streamed(p, rows, buffer); });
+  if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_behind<true>(p, rows, buffer); });
+  if (in_place && p.cols >= WRITTEN_BEHIND && p.cols <= BUFFERED) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { softmax_behind<false>(p, rows, buffer); });
   each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range r) {
     for (int64_t row = r.begin; row < r.end; row++) {
       const T* const x = p.x + row * p.cols;
@@ -128,7 +130,7 @@ void run_softmax(const Call& c) {
 
 size_t softmax_scratch(const int64_t* d, int, int threads, size_t bytes) {
   if (rows_shared(d[0], d[1], threads)) return rows_scratch(d[0], d[1], threads);
-  return d[1] <= BUFFERED && (d[1] % LINE == 0 || bytes < sizeof(float)) ? static_cast<size_t>(BUFFERED * threads) : 0;
+  return d[1] <= BUFFERED && (d[1] % LINE == 0 || d[1] >= WRITTEN_BEHIND || bytes < sizeof(float)) ? static_cast<size_t>(BUFFERED * threads) : 0;
 }
 
 // ---- log_softmax ----
