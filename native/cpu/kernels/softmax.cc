@@ -42,6 +42,12 @@ void map_single(const Call& c, F f) {
 constexpr int64_t BUFFERED = 32768;     // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
 constexpr int64_t WRITTEN_BEHIND = 512;  // shortest row of f32 that is written while the exponentials of the next one are made, within the caches
 
+// Three longer rows exceed the first-level cache, and the second-level one of processors with a far last-level cache waits for them.
+inline bool writes_behind(const Call& c, int64_t cols) {
+  constexpr int64_t LONGEST = 2048;
+  return !c.stream && cols >= WRITTEN_BEHIND && (cols <= LONGEST || !c.distant_cache);
+}
+
 template <class T>
 struct Softmax : ByMaxSum<T> {
   T* out;
@@ -114,7 +120,7 @@ void run_softmax(const Call& c) {
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
   if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_behind<true>(p, rows, buffer); });
-  if (in_place && p.cols >= WRITTEN_BEHIND && p.cols <= BUFFERED) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { softmax_behind<false>(p, rows, buffer); });
+  if (in_place && writes_behind(c, p.cols) && p.cols <= BUFFERED) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { softmax_behind<false>(p, rows, buffer); });
   each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range r) {
     for (int64_t row = r.begin; row < r.end; row++) {
       const T* const x = p.x + row * p.cols;
@@ -178,7 +184,7 @@ void run_log_softmax(const Call& c) {
   LogSoftmax<T> p(c);
   if (with_logarithms(c, p, [&](int64_t row, float max, float log) { write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, max, log)); })) return;
   if constexpr (sizeof(T) == sizeof(float))
-    if (p.cols >= WRITTEN_BEHIND && !(c.stream && p.cols % LINE == 0) && !rows_shared(p.rows, p.cols, c.threads)) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { log_softmax_behind(p, rows); });
+    if (writes_behind(c, p.cols) && !rows_shared(p.rows, p.cols, c.threads)) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { log_softmax_behind(p, rows); });
   run_rows(c, p);
 }
 
