@@ -184,7 +184,7 @@ void run_log_softmax(const Call& c) {
   LogSoftmax<T> p(c);
   if (with_logarithms(c, p, [&](int64_t row, float max, float log) { write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, max, log)); })) return;
   if constexpr (sizeof(T) == sizeof(float))
-    if (writes_behind(c, p.cols) && !rows_shared(p.rows, p.cols, c.threads)) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { log_softmax_behind(p, rows); });
+    if (!c.stream && p.cols >= WRITTEN_BEHIND && !rows_shared(p.rows, p.cols, c.threads)) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { log_softmax_behind(p, rows); });
   run_rows(c, p);
 }
 

@@ -211,8 +211,8 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
 // One product by blocks of results, each by one thread. All threads pack B first, `panels`, or each packs what it meets, `slab`, and keeps it for the block below.
 template <class A, class B, class Out>
 void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* panels, float* slab, float* block, int nth) {
-  const bool together = blocks.together && blocks.down > 1 && !right_stays(call, s, a, b, s.m), keeps = !together && Products::Blocks::keeps(s, blocks.columns);
-  const bool stays = !together && right_stays(call, s, a, b, blocks.rows_met(s, call.threads));
+  const bool copied = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m), together = copied && blocks.together, keeps = !together && Products::Blocks::keeps(s, blocks.columns);
+  const bool stays = !copied && right_stays(call, s, a, b, least(blocks.rows, s.m));
   const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n), all_columns = up(s.n, NR);
   const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, call.most_parts)); };
   if (together) {

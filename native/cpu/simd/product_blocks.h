@@ -54,9 +54,7 @@ struct Products {
         }
     }
     int64_t count() const { return down * across; }
-    // Rows that a thread meets of a column of blocks.
-    int64_t rows_met(const Products& p, int threads) const { return keeps(p, columns) ? least(rows * ((count() - 1) / threads + 1), p.m) : least(rows, p.m); }
-    // Whether what a thread packs of such a column stays for its next block.
+    // Whether what a thread packs of a column of blocks stays for its next block.
     static bool keeps(const Products& p, int64_t columns) { return times(p.k, columns) <= MOST_KEPT; }
     static int64_t b_floats(const Products& p) {
       const int64_t columns = up(least(p.n, MOST_COLUMNS), NR);
