@@ -1,7 +1,6 @@
 // Row operations with exponentials (simd/rows.h): softmax, log_softmax, cross_entropy and its gradient, the gradient of softmax.
 // dims: [rows, cols] of all of them.
-#include "simd/far_pairs.h"
-#include "simd/rows.h"
+#include "simd/softmax_backward.h"
 
 namespace {
 
@@ -36,11 +35,18 @@ void map_single(const Call& c, F f) {
 
 // ---- softmax ----
 //
-// The exponentials of a row wait in a buffer of the thread's own (in the output itself, where that is f32 and stays in the caches)
+// The exponentials of a row wait in a buffer of the thread's own (of short rows in the output itself, where that is f32 and stays in the caches)
 // until their sum is known: each is made once, and the output is written once without being read first. Of longer rows, and of rows
 // that threads share, they are made twice.
 
-constexpr int64_t BUFFERED = 32768;  // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
+constexpr int64_t BUFFERED = 32768;     // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
+constexpr int64_t WRITTEN_BEHIND = 512;  // shortest row of f32 that is written while the exponentials of the next one are made, within the caches
+
+// Three longer rows exceed the first-level cache, and the second-level one of processors with a far last-level cache waits for them.
+inline bool writes_behind(const Call& c, int64_t cols) {
+  constexpr int64_t LONGEST = 2048;
+  return !c.stream && cols >= WRITTEN_BEHIND && (cols <= LONGEST || !c.distant_cache);
+}
 
 template <class T>
 struct Softmax : ByMaxSum<T> {
@@ -92,17 +98,17 @@ bool softmax_short_rows(const Call& c, const Softmax<T>& p) {
   }
 }
 
-// Beyond the caches each row is written while the exponentials of the next one are made, which take its place in the buffer.
-template <class T>
-void softmax_streamed(const Softmax<T>& p, Range rows, float* e) {
+// Each row is written while the exponentials of the next one are made, which take its place in the buffer.
+template <bool STREAM, class T>
+void softmax_behind(const Softmax<T>& p, Range rows, float* e) {
   V factor;
   const auto make = [&](int64_t row, auto beside) {
     const T* const x = p.x + row * p.cols;
     factor = vset(1 / exponentials<true>(x, max_of(x, p.cols), e, p.cols, beside));
   };
   const auto made = [&](int64_t) { return [e, factor](int64_t i, int n) { return vmul(take(e + i, n), factor); }; };
-  where_rows_fit(p.cols, [&](auto where) { stream_behind(p, p.out, rows, where, make, made); });
-  vfence();
+  where_rows_fit(p.cols, [&](auto where) { write_behind<STREAM>(p, p.out, rows, where, make, made); });
+  if constexpr (STREAM) vfence();
 }
 
 template <class T>
@@ -113,7 +119,8 @@ void run_softmax(const Call& c) {
   const bool stream = c.stream && p.cols % LINE == 0, in_place = sizeof(T) == sizeof(float) && !stream;
   if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
-  if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_streamed(p, rows, buffer); });
+  if (stream) return each_range(c, p.rows, 1, [&](Range rows) { softmax_behind<true>(p, rows, buffer); });
+  if (in_place && writes_behind(c, p.cols) && p.cols <= BUFFERED) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { softmax_behind<false>(p, rows, buffer); });
   each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range r) {
     for (int64_t row = r.begin; row < r.end; row++) {
       const T* const x = p.x + row * p.cols;
@@ -128,7 +135,7 @@ void run_softmax(const Call& c) {
 
 size_t softmax_scratch(const int64_t* d, int, int threads, size_t bytes) {
   if (rows_shared(d[0], d[1], threads)) return rows_scratch(d[0], d[1], threads);
-  return d[1] <= BUFFERED && (d[1] % LINE == 0 || bytes < sizeof(float)) ? static_cast<size_t>(BUFFERED * threads) : 0;
+  return d[1] <= BUFFERED && (d[1] % LINE == 0 || d[1] >= WRITTEN_BEHIND || bytes < sizeof(float)) ? static_cast<size_t>(BUFFERED * threads) : 0;
 }
 
 // ---- log_softmax ----
@@ -165,10 +172,19 @@ inline bool with_logarithms(const Call& c, const ByMaxSum<T>& p, F use) {
 }
 
 template <class T>
+void log_softmax_behind(const LogSoftmax<T>& p, Range rows) {
+  MaxSum s;
+  const auto make = [&](int64_t row, auto beside) { s = p.of(row, 0, p.cols, beside); };
+  where_rows_fit(p.cols, [&](auto where) { write_behind<false>(p, p.out, rows, where, make, [&](int64_t row) { return p.value(row, 0, s); }); });
+}
+
+template <class T>
 void run_log_softmax(const Call& c) {
   if (c.dims[1] == 1) return map_single<T>(c, [](V none) { return none; });
   LogSoftmax<T> p(c);
   if (with_logarithms(c, p, [&](int64_t row, float max, float log) { write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, max, log)); })) return;
+  if constexpr (sizeof(T) == sizeof(float))
+    if (!c.stream && p.cols >= WRITTEN_BEHIND && !rows_shared(p.rows, p.cols, c.threads)) return each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(T)), p.rows, 1, [&](Range rows) { log_softmax_behind(p, rows); });
   run_rows(c, p);
 }
 
@@ -273,71 +289,6 @@ bool cross_entropy_backward_shape(const int64_t* d, int, int64_t* sizes) {
   sizes[0] = sizes[3] = times(d[0], d[1]);
   sizes[1] = d[0];
   sizes[2] = 1;
-  return true;
-}
-
-// ---- softmax_backward ----
-
-template <class T>
-struct SoftmaxBackward {
-  struct Stats {
-    float dot;
-  };
-  int64_t rows, cols;
-  const T *grad, *y;
-  T* out;
-  bool distant_cache;
-  explicit SoftmaxBackward(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), y(input<T>(c, 1)), out(output<T>(c)), distant_cache(c.distant_cache) {}
-  Stats of(int64_t row, int64_t from, int64_t to) const {
-    const int64_t at = row * cols + from;
-    return {sum_of_pairs(grad + at, y + at, to - from, [](V g, V p) { return vmul(g, p); }, distant_cache)};
-  }
-  static Stats join(Stats a, Stats b) { return {a.dot + b.dot}; }
-  auto value(int64_t row, int64_t from, const Stats& s) const {
-    return [g = grad + row * cols + from, p = y + row * cols + from, dot = vset(s.dot)](int64_t i, int n) { return vmul(take(p + i, n), vsub(take(g + i, n), dot)); };
-  }
-  void fetch(int64_t i, auto where) const {
-    fetch_line(grad + i, where);
-    fetch_line(y + i, where);
-  }
-};
-
-// Rows of so many vectors, the last of which may be shorter, stay in registers.
-template <int VECTORS, class T>
-void softmax_backward_of_vectors(const SoftmaxBackward<T>& p, Range rows) {
-  const int rest = static_cast<int>(p.cols - (VECTORS - 1) * W);
-  for (int64_t row = rows.begin; row < rows.end; row++) {
-    const int64_t at = row * p.cols;
-    V grad[VECTORS], y[VECTORS], sum = vset(0);
-    for (int i = 0; i < VECTORS; i++) {
-      const bool whole = i + 1 < VECTORS || rest == W;
-      grad[i] = whole ? vload(p.grad + at + i * W) : vload_n(p.grad + at + i * W, rest, 0);
-      y[i] = whole ? vload(p.y + at + i * W) : vload_n(p.y + at + i * W, rest, 0);
-      sum = i == 0 ? vmul(grad[i], y[i]) : vadd(sum, vmul(grad[i], y[i]));
-    }
-    const V dot = vset(vsum(sum));
-    for (int i = 0; i < VECTORS; i++) {
-      const V v = vmul(y[i], vsub(grad[i], dot));
-      if (i + 1 < VECTORS || rest == W) vstore(p.out + at + i * W, v);
-      else vstore_n(p.out + at + i * W, v, rest);
-    }
-  }
-}
-
-template <class T>
-void run_softmax_backward(const Call& c) {
-  SoftmaxBackward<T> p(c);
-  const Range r = part(p.rows, 1, c.thread, c.threads);
-  const int64_t vectors = W == 1 || c.stream ? 0 : (p.cols + W - 1) / W;
-  if (vectors == 1) softmax_backward_of_vectors<1>(p, r);
-  else if (vectors == 2) softmax_backward_of_vectors<2>(p, r);
-  else if (vectors == 3) softmax_backward_of_vectors<3>(p, r);
-  else if (vectors == 4) softmax_backward_of_vectors<4>(p, r);
-  else run_rows(c, p);
-}
-
-bool softmax_backward_shape(const int64_t* d, int, int64_t* sizes) {
-  sizes[0] = sizes[1] = sizes[2] = times(d[0], d[1]);
   return true;
 }
 

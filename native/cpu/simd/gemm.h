@@ -7,58 +7,9 @@
 // the rows and pack each slab of B together into one of two buffers, so that one barrier per slab is enough, or (few rows) the columns.
 #pragma once
 #include "lower_tiles.h"
+#include "product_blocks.h"
 
 namespace {
-
-constexpr int64_t MOST_PANEL_FLOATS = 1 << 24;  // of panels of B that threads pack together, beside what they meet of them
-inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
-// Products of the same extents.
-struct Products {
-  int64_t batch, m, n, k;
-  int64_t most_terms = KC, whole_terms = 1, whole_rows = 1;  // of a slab; terms and a thread's rows come in multiples of the last two
-
-  int64_t terms() const { return up(even_part(k, most_terms), whole_terms); }
-  // Floats of the buffers for one slab of B and one block of A, in whole cache lines, and of sums that wait to be rounded.
-  int64_t b_floats() const { return up(terms() * up(least(n, NC), NR), LINE); }
-  int64_t a_floats() const { return block_stride(terms()) * MC; }
-  int64_t sum_floats() const { return up(m * least(n, NC), LINE); }
-  int64_t multiplications() const { return batch * m * n * k; }
-  bool whole(int threads) const { return threads == 1 || batch >= threads; }
-  // Of all panels of B, which threads that take blocks of results pack together; of several products, those of one after the other in two buffers.
-  int64_t panel_floats() const { return up(times(k, up(n, NR)), LINE); }
-  bool packs_together() const { return panel_floats() <= MOST_PANEL_FLOATS && batch <= MOST_SHARED_LOOPS / 2; }
-  // Of the panels that blocks meet.
-  int64_t floats_of_blocks(int threads) const { return larger(threads * Blocks::b_floats(*this), packs_together() ? (batch > 1 ? 2 : 1) * panel_floats() : 0); }
-  // `rounded`: the output is no f32, or is not the sum itself.
-  size_t scratch(int threads, bool rounded) const {
-    const int64_t sums = rounded ? sum_floats() : 0;
-    return static_cast<size_t>(whole(threads) ? threads * (b_floats() + a_floats() + sums) : larger(floats_of_blocks(threads), 2 * b_floats()) + threads * a_floats() + sums);
-  }
-
-  // Blocks of results that threads compute by themselves, taken as they get to them: those that end first, a thread that begins its last block late included.
-  struct Blocks {
-    int64_t rows, columns, down, across;
-    static constexpr int64_t MOST_COLUMNS = 512;
-    Blocks(const Products& p, const Call& c) {
-      constexpr int64_t LEAST_ROWS = 28, LEAST_COLUMNS = 4 * NR;
-      // What a copy of an element of either operand takes, in multiplications of it.
-      constexpr int64_t COPY_OF_LEFT = 8, COPY_OF_RIGHT = 16;
-      const int64_t most = parts_of_work(c, p.m * p.n * p.k / 4), unit = p.whole_rows > 1 ? 2 * p.whole_rows : W == 16 ? LOWER : MR;
-      const int64_t most_down = larger(p.m / LEAST_ROWS, 1), least_across = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS, most_across = larger(least_across, least(p.n / LEAST_COLUMNS, 4 * least_across));
-      int64_t soonest = INT64_MAX;
-      for (int64_t cut = least_across; cut <= most_across; cut += least_across)
-        for (int64_t parts = most; parts > most / 2; parts--) {
-          const int64_t height = up((p.m - 1) / least(most_down, larger(parts * c.threads / cut, 1)) + 1, unit), width = up((p.n - 1) / cut + 1, NR);
-          const int64_t high = (p.m - 1) / height + 1, wide = (p.n - 1) / width + 1, each = (high * wide - 1) / c.threads + 1;
-          const int64_t end = (2 * each + 1) * (height * width + COPY_OF_LEFT * height + (p.packs_together() ? 0 : COPY_OF_RIGHT * width));
-          if (end < soonest) soonest = end, rows = height, columns = width, down = high, across = wide;
-        }
-    }
-    int64_t count() const { return down * across; }
-    static int64_t b_floats(const Products& p) { return up(p.terms() * up(least(p.n, MOST_COLUMNS), NR), LINE); }
-  };
-};
 
 // Where sums go: into the output itself..
 struct Direct {
@@ -132,10 +83,10 @@ bool right_stays(const Call& call, const Products& s, const A& a, const B& b, in
 }
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
-// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
+// place where one block of A meets all of them and none `keeps` them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
 // are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines or sums are short (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
 template <class A, class B, class Out>
-void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false) {
+void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false, bool keeps = false) {
   constexpr int64_t WAITING = 1 << 16, STREAMED_ROWS = 4 * MR;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
@@ -153,7 +104,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER && lower ? up(even_part(all, most), LOWER) : even_part(all, most);
   bool grouped = false;
   if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = lower && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
-  const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
+  const bool once = packs && !keeps && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
@@ -257,11 +208,11 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
   }
 }
 
-// One product by blocks of results, each by one thread. All threads pack B first, `panels`, or each packs what it meets, `slab`.
+// One product by blocks of results, each by one thread. All threads pack B first, `panels`, or each packs what it meets, `slab`, and keeps it for the block below.
 template <class A, class B, class Out>
 void product_of_blocks(const Call& call, const Products& s, const Products::Blocks& blocks, const A& a, const B& b, const Out& out, float* panels, float* slab, float* block, int nth) {
-  const bool together = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m);
-  const bool stays = !together && right_stays(call, s, a, b, least(blocks.rows, s.m));
+  const bool copied = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m), together = copied && blocks.together, keeps = !together && Products::Blocks::keeps(s, blocks.columns);
+  const bool stays = !copied && right_stays(call, s, a, b, least(blocks.rows, s.m));
   const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n), all_columns = up(s.n, NR);
   const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, call.most_parts)); };
   if (together) {
@@ -274,13 +225,17 @@ void product_of_blocks(const Call& call, const Products& s, const Products::Bloc
     }, 2 * nth);
     call.barrier(call.team);
   }
+  int64_t kept = -1;  // the column whose panels lie in the slab
   const auto compute = [&](int64_t i) {
-    const int64_t row = i % blocks.down * blocks.rows, column = i / blocks.down * blocks.columns;
+    const int64_t nth_column = i / blocks.down, row = i % blocks.down * blocks.rows, column = nth_column * blocks.columns;
     const Range rows{row, least(row + blocks.rows, s.m)}, cols{column, least(column + blocks.columns, s.n)};
+    const bool packs = !together && kept != nth_column;
     for (int64_t l = 0; l < s.k; l += terms) {
       const int64_t kc = least(terms, s.k - l);
-      multiply(a, b, stays, !together, out, rows, 0, nc, cols, l, kc, s.k, together ? panels + l * all_columns + column * kc : slab, block, call.distant_cache);
+      float* const own = together ? panels + l * all_columns + column * kc : keeps ? slab + l * blocks.columns : slab;
+      multiply(a, b, stays, packs, out, rows, 0, nc, cols, l, kc, s.k, own, block, call.distant_cache, keeps);
     }
+    if (keeps) kept = nth_column;
     if (terms < s.k) out.finish(out.sums(0) + rows.begin * out.sum_stride(nc), rows, 0, cols, nc);
   };
   each_range_in(call, parts_of(count), count, 1, [&](Range r) {

@@ -87,17 +87,24 @@ inline auto fetching_behind(const P& p, const T*, int64_t next, Where where) {
   return fetching<T>(p, next, where);
 }
 
-// Calls of(row, beside) for each row, where beside(i) writes what before(row, i) gives of the row before it and fetches the next one.
-template <class P, class T, class Where, class Of, class Before>
-inline void stream_behind(const P& p, T* out, Range rows, Where where, Of of, Before before) {
+// Calls of(row, beside) for each row, where beside(i) writes what before(row, i) gives of the row before it and fetches the next one. STREAM: rows are whole lines.
+template <bool STREAM, class P, class T, class Where, class Of, class Before>
+inline void write_behind(const P& p, T* out, Range rows, Where where, Of of, Before before) {
   if (rows.begin == rows.end) return;
   of(rows.begin, fetching<T>(p, (rows.begin + 1) * p.cols, where));
-  for (int64_t row = rows.begin + 1; row < rows.end; row++)
-    of(row, [fetch = fetching<T>(p, (row + 1) * p.cols, where), to = out + (row - 1) * p.cols, value = before(row - 1)](int64_t i) {
+  for (int64_t row = rows.begin + 1; row < rows.end; row++) {
+    T* const to = out + (row - 1) * p.cols;
+    const auto value = before(row - 1);
+    // beside() is called for whole vectors.
+    if constexpr (!STREAM)
+      if (const int64_t rest = p.cols % W; rest > 0) vstore_n(to + p.cols - rest, value(p.cols - rest, static_cast<int>(rest)), static_cast<int>(rest));
+    of(row, [fetch = fetching<T>(p, (row + 1) * p.cols, where), to, value](int64_t i) {
       fetch(i);
-      vstream(to + i, value(i, W));
+      if constexpr (STREAM) vstream(to + i, value(i, W));
+      else vstore(to + i, value(i, W));
     });
-  write_row<true>(out + (rows.end - 1) * p.cols, p.cols, before(rows.end - 1));
+  }
+  write_row<STREAM>(out + (rows.end - 1) * p.cols, p.cols, before(rows.end - 1));
 }
 
 template <class P, class T, class Where>
@@ -107,7 +114,7 @@ inline void stream_own_rows(const P& p, T* out, Range rows, Where where, bool di
   const int64_t fetched = distant_cache && p.cols * static_cast<int64_t>(sizeof(T)) > LONG_BYTES ? AHEAD : p.cols;
   typename P::Stats stats;
   if constexpr (requires { p.of(0, 0, 0, Nothing{}); }) {
-    stream_behind(p, out, rows, where, [&](int64_t row, auto beside) { stats = p.of(row, 0, p.cols, beside); }, [&](int64_t row) { return p.value(row, 0, stats); });
+    write_behind<true>(p, out, rows, where, [&](int64_t row, auto beside) { stats = p.of(row, 0, p.cols, beside); }, [&](int64_t row) { return p.value(row, 0, stats); });
   } else {
     for (int64_t row = rows.begin; row < rows.end; row++) {
       stats = p.of(row, 0, p.cols);

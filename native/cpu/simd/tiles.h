@@ -243,13 +243,13 @@ inline void multiply_pair(int64_t rows, int columns, const LeftPair& lies, int64
 
 // As multiply() of simd/gemm.h. B: RightOfTiles, or what packs panels as it does.
 template <class B, class Out>
-void multiply(const LeftOfTiles& a, const B& b, bool, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool = false) {
+void multiply(const LeftOfTiles& a, const B& b, bool, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool = false, bool keeps = false) {
   static_assert(Out::WAITS);
   alignas(64) float results[PAIR_ROWS * NR];
   const bool whole = kc >= all_terms, in_place = cols.end - cols.begin <= LYING_PANELS * NR;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin, height = up(even_part(all, BLOCK_ROWS * 2 / 3), PAIR_ROWS);
   const int64_t group = up(least(cols.end - cols.begin, GROUP_FLOATS / kc), PACKED_TOGETHER * NR);
-  const bool once = packs && height >= all;
+  const bool once = packs && !keeps && height >= all;
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t end = least(i + height, rows.end);
     const auto lying_of = [&](int64_t r) { return in_place ? a.lying(least(PAIR_ROWS, end - r), l, kc) : 0; };
