@@ -28,6 +28,11 @@ void launch_tiles(Planner& p, const Product& product, const std::string& module,
 // Narrow results of a short k by matmul_each.
 void launch_each(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
+  if (is_each_row(s, static_cast<int64_t>(dtype_bytes(p.spec.dtype)))) {
+    const int64_t tiles = up(s.n, each_columns * 128);
+    p.launch(p.kernel_in("matmul_each", "matmul_each_row"), {s.batch * tiles}, 128, 0, product.a, product.b, product.c, s.n, s.k, static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<unsigned>(tiles));
+    return;
+  }
   const int64_t threads = s.batch * up(s.m, each_rows) * s.n;
   p.launch(p.kernel_in("matmul_each", "matmul_each_" + scalar_dtype(p)), {ceil_div(threads, 128)}, 128, 0, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(s.trans_a), static_cast<int>(s.trans_b),
            static_cast<int>(s.batch), static_cast<int>(s.batch_a), static_cast<unsigned>(threads));

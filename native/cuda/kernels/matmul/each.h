@@ -12,4 +12,10 @@ inline bool is_each(const ProductShape& s, int64_t element_bytes) {
   return (s.n < narrow || (s.m < few_rows && element_bytes == 4)) && s.k < short_k && s.batch * s.m * s.n < most && s.batch_a * s.m * s.k < most && s.batch * s.n * s.k < most;
 }
 
+// Of those, products in f32 of one row that is long enough for a block.
+inline bool is_each_row(const ProductShape& s, int64_t element_bytes) {
+  constexpr int least_columns = 512;
+  return element_bytes == 4 && s.m == 1 && s.n >= least_columns;
+}
+
 }  // namespace opscope::cuda

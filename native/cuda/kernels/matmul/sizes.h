@@ -3,8 +3,8 @@
 
 namespace opscope::cuda {
 
-// matmul_each: rows of a thread.
-constexpr int each_rows = 4;
+// matmul_each: rows of a thread; columns of a thread of matmul_each_row.
+constexpr int each_rows = 4, each_columns = 4;
 // matmul_narrow: threads of a block.
 constexpr int narrow_row_threads = 128, narrow_column_threads = 256;
 // Elements behind the `run` results of a thread in shared memory, so that those of neighbouring lanes start an odd number of 4-byte words apart.

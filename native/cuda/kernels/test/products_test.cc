@@ -301,6 +301,7 @@ void products() {
   expect(is_each({1, 1'000'000, 29, 15, false, true}, 2) && is_each({1, 9, 2'826'415, 3, false, false}, 4) && !is_each({1, 9, 2'826'415, 3, false, false}, 2) && !is_each({1, 1'000'000, 32, 15, false, true}, 4) &&
              !is_each({1 << 21, 64, 31, 2, false, false}, 2),
          "narrow results of a short k take threads that share nothing");
+  expect(is_each_row({33, 1, 376'631, 5, false, false}, 4) && !is_each_row({33, 1, 376'631, 5, false, false}, 2) && !is_each_row({1, 2, 1000, 5, false, false}, 4) && !is_each_row({1, 1, 500, 5, false, false}, 4), "one long row in f32 takes threads with columns a block apart");
   expect(short_k(), "warps of products with a short k cover the result once, in whole pieces");
   expect(deep(), "a long sum for few results covers k once, and shared memory holds its operands");
   expect(slim(), "tiles of a slim side have all of it, and shares cover k once");
