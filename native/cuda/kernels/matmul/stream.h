@@ -38,7 +38,7 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
     if (few <= 8 || (few > 16 && (!tensor_cores || aligned))) return {0};
     return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 64, 128} : StreamBounds{20e6, 100, 128};
   }
-  if (few == 1) return aligned ? StreamBounds{0} : element_bytes == 4 ? StreamBounds{1e8, 513, 1024} : StreamBounds{8e6, k < 256 ? 64 : 256, k < 256 ? stream_wide : 129};
+  if (few == 1) return element_bytes == 4 ? StreamBounds{1.2e7, 200, 257} : aligned ? StreamBounds{1.2e7, 256, 1024} : StreamBounds{8e6, k < 256 ? 64 : 256, k < 256 ? stream_wide : 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};
@@ -55,6 +55,8 @@ inline bool stream_suits(const ProductShape& s, int64_t element_bytes, bool tens
   // matmul_narrow is faster for two vectors of a short k and many short matrices.
   constexpr int short_k = 160, short_length = 8192;
   if (element_bytes == 2 && !k_contiguous && !aligned && few == 2 && s.k < short_k && length <= short_length) return false;
+  // Of whole vectors in 16 bits matmul_skinny is as fast where columns are not few.
+  if (element_bytes == 2 && !k_contiguous && aligned && few == 1 && s.k < 2 * int64_t{length}) return false;
   const StreamBounds b = stream_bounds(few, element_bytes, tensor_cores, k_contiguous, aligned, s.k);
   return b.bytes > 0 && s.k >= b.k && length >= b.length && static_cast<double>(s.batch * length * s.k * element_bytes) >= b.bytes;
 }

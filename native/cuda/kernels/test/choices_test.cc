@@ -80,6 +80,8 @@ void product_choices() {
   expect(paired({1, 6944, 5096, 2680}) && paired({1, 3272, 5904, 2712}) && paired({2, 2321, 3096, 1784}) && !paired({1, 5168, 808, 952}) && !paired({1, 512, 512, 512}), "pairs of blocks take products of whole waves of their tiles");
   expect(is(K::stream, f16, {1, 1'048'577, 1, 64, true, false}) && product_choice(hopper, f16, {1, 1, 71'935, 705, false, false}).stream.scalar && !product_choice(hopper, f16, {1, 1, 501, 20'001, false, false}).stream.scalar && is(K::narrow, f16, {1, 1, 30'001, 64, false, false}),
          "one vector of 16 bits streams in f32 arithmetic, too, where windows of the matrix are full");
+  expect(is(K::stream, tf32, {1, 2945, 1, 3210, true, false}) && is(K::stream, f32, {1, 1, 300, 20'000, false, false}) && is(K::stream, bf16, {1, 1, 1024, 8192, false, false}) && !is(K::stream, bf16, {1, 1, 4096, 4096, false, false}) && !is(K::stream, tf32, {1, 1, 1501, 801, false, false}),
+         "so does one of a matrix of 12 MB, but for whole vectors of 16 bits in many columns");
   expect(skinny_plan(132, 4, {1, 887, 1, 204'905, false, false}).splits > 12 && skinny_plan(132, 4, {1, 129, 1, 1'000'001, false, false}).splits < 66, "many rows of a long sum are shared by more blocks than a few are");
   expect(tiles(T::simt, f32, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, bf16, {1, 4096, 4096, 4096, false, false}, ampere) && tiles(T::mma, tf32, {1, 4096, 4096, 4096, false, false}, gpu(10, 0, hopper_shared)) &&
              !is(K::long_side, f16, {1, 279'431, 124, 33, true, false}, ampere),
