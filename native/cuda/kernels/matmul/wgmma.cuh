@@ -22,6 +22,13 @@ constexpr int BOX = 64 * ROW;  // 64 elements of 16 bits of X or Y by one stage 
 template <int GROUPS, int BN>
 constexpr int STAGES = GROUPS == 1 || BN == 64 ? 8 : BN == 256 ? 4 : BN == 192 ? 5 : 6;
 
+// One thread of a warp, all of whose threads ask. The compiler knows that it is one, and issues what it asks of the copy engine without a loop over threads that might ask the same.
+__device__ __forceinline__ bool elect_one() {
+  uint32_t chosen;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.b32 %0, 1, 0, p;\n}" : "=r"(chosen));
+  return chosen != 0;
+}
+
 // Fragments of X for the four products of a stage, from rows of K in shared memory: element (k, x) of a box of 32 rows of K by 32 of X, as the copy engine swizzles it.
 __device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, uint32_t high) {
 #pragma unroll
@@ -60,6 +67,24 @@ __device__ __forceinline__ void multiply_stage(float (&acc)[N], uint32_t x, uint
     const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
     Product::template shared<TY, TX>(acc, dx, dy, 1, T());
   }
+}
+
+// The products of `steps` stages of a ring, in the order in which it is filled: `multiply` issues those of the stage that is there, `free` frees one of which they are done, or none where it is negative.
+template <class Advance, class Multiply, class Free>
+__device__ __forceinline__ void multiply_stages(int steps, uint32_t full, const int& stage, const int& phase, const Advance& advance, const Multiply& multiply, const Free& free) {
+  int previous = -1;
+  for (int step = 0; step < steps; step++, advance()) {
+    barrier_wait(full + 8 * stage, phase);
+    wgmma_fence();
+    multiply();
+    wgmma_commit();
+    // The product before this one is done: its stage may be filled again.
+    wgmma_wait<1>();
+    free(previous);
+    previous = stage;
+  }
+  wgmma_wait<0>();
+  free(previous);
 }
 
 // `steps` products of fragments in registers, by multiply(its fragments, those of the product before): they are read while the product before runs. All are done after it.
@@ -118,7 +143,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   };
   if (group == 0) {
     if constexpr (MANY_REGISTERS) give_registers<24>();
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x >= 32 || !elect_one()) return;
     int ahead = 0;  // stages that have their part of Y
     if constexpr (KIND != LinearKind::none) {
       // Y are weights, which no launch before writes.
@@ -172,11 +197,11 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
     LinearAdded<Order, KIND, BN / 32, T> added;
     if constexpr (KIND != LinearKind::none) biases.fetch(linear, at.y * BN, s.y);
     if (!s.joined) added.load(linear, at.x * BM + Order::row(warp, lane), s.x, at.y * BN, s.y, lane);
-    int previous = -1;
-    const auto free_previous = [&] {
-      if (previous >= 0 && threadIdx.x % (REGISTERS ? 32 : 128) == 0) barrier_arrive(empty + 8 * previous);
+    const auto free = [&](int read) {
+      if (read >= 0 && threadIdx.x % (REGISTERS ? 32 : 128) == 0) barrier_arrive(empty + 8 * read);
     };
     if constexpr (REGISTERS) {
+      int previous = -1;
       const auto multiply = [&](uint32_t(&fragments)[16], uint32_t(&before)[16]) {
         const uint32_t x = base + stage * BYTES, y = x + X_BYTES;
         barrier_wait(full + 8 * stage, phase);
@@ -187,26 +212,19 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
         wgmma_commit();
         wgmma_wait<1>();
         settle(before);
-        free_previous();
+        free(previous);
         previous = stage;
         advance();
       };
       by_turns(steps, multiply);
+      free(previous);
     } else {
-      for (int step = 0; step < steps; step++, advance()) {
+      const auto multiply = [&] {
         const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + X_BYTES;
-        barrier_wait(full + 8 * stage, phase);
-        wgmma_fence();
         multiply_stage<T, Product, TX, TY>(acc, x, y);
-        wgmma_commit();
-        // The product before this one is done: its stage may be filled again.
-        wgmma_wait<1>();
-        free_previous();
-        previous = stage;
-      }
-      wgmma_wait<0>();
+      };
+      multiply_stages(steps, full, stage, phase, advance, multiply, free);
     }
-    free_previous();
     settle(acc);
     if constexpr (KIND != LinearKind::none) {
       const auto store_joined = [&](const float(&total)[16], int w, int column, int lane) {

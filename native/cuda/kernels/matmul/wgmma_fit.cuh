@@ -28,26 +28,33 @@ __device__ __forceinline__ void put_turned(uint32_t to, uint32_t a, uint32_t b, 
 
 // One operand of a tile: what its block brings of it.
 struct FitSide {
-  int row, batch;   // its first row in the tensor
-  int rows;         // that the tile has, in whole boxes
-  int blocks, rank; // that bring a part of it each, and which of them this is; 1 where the block brings its own
+  int row, batch;    // its first row in the tensor
+  int rows;          // that the tile has, in whole boxes
+  int blocks;        // that bring a part of it each; 1 where the block brings its own
+  int first, mine;   // rows of this block's part
+  bool whole;        // which has as many rows as its boxes
+  uint16_t mask;     // of the blocks that it is for
 };
-// `map`, or `last` where fewer rows are left than its boxes have.
+// Of an operand that has `left` rows of a tile of up to ROWS from `row` on; this is block `rank` of one, two or four.
 template <class T, int ROWS, bool K_IS_ROW>
+__device__ __forceinline__ FitSide side_of(int row, int batch, int left, int blocks, int rank) {
+  const int rows = rows_brought<T, K_IS_ROW>(left), part = ROWS >> (blocks >> 1), first = rank * part, mine = min(rows - first, part);
+  return {row, batch, rows, blocks, first, mine, mine == part, static_cast<uint16_t>((1 << blocks) - 1)};
+}
+// `map`, or `last` where fewer rows are left than its boxes have.
+template <class T, bool K_IS_ROW>
 __device__ __forceinline__ void load_side(uint32_t to, const TensorMap& map, const TensorMap& last, uint32_t barrier, int k, const FitSide& s) {
   constexpr int LINE = ROW / sizeof(T);
-  const int part = ROWS / s.blocks, first = s.rank * part, mine = min(s.rows - first, part);
-  if (mine <= 0) return;
-  const auto mask = static_cast<uint16_t>((1 << s.blocks) - 1);
+  if (s.mine <= 0) return;
   if constexpr (K_IS_ROW) {
-    for (int i = first; i < first + mine; i += LINE) {
+    for (int i = s.first; i < s.first + s.mine; i += LINE) {
       if (s.blocks == 1) bulk_load(to + i * ROW, &map, barrier, s.row + i, k, s.batch);
-      else bulk_load_each(to + i * ROW, &map, barrier, s.row + i, k, s.batch, mask);
+      else bulk_load_each(to + i * ROW, &map, barrier, s.row + i, k, s.batch, s.mask);
     }
   } else {
-    const TensorMap& box = mine < part ? last : map;
+    const TensorMap& box = s.whole ? map : last;
     if (s.blocks == 1) bulk_load(to, &box, barrier, k, s.row, s.batch);
-    else bulk_load_each(to + first * ROW, &box, barrier, k, s.row + first, s.batch, mask);
+    else bulk_load_each(to + s.first * ROW, &box, barrier, k, s.row + s.first, s.batch, s.mask);
   }
 }
 
@@ -65,6 +72,32 @@ __device__ __forceinline__ void stage_turned(uint32_t staging, const float (&acc
   if constexpr (BN / 8 % 2 == 1) {
     const float* f = acc + (BN / 8 - 1) * 4;
     put_turned(at + (BN / 8 - 1) * 8 * ROW, pack_pair(f[0], f[1], type), pack_pair(f[2], f[3], type));
+  }
+}
+
+// The products of a stage: UNITS x 64 rows of X, both operands in shared memory.
+template <class T, class Product, int UNITS, int TX, int TY, int N>
+__device__ __forceinline__ void multiply_units(float (&acc)[UNITS][N], uint32_t x, uint32_t y) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const uint64_t dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
+#pragma unroll
+    for (int u = 0; u < UNITS; u++) Product::template shared<TY, TX>(acc[u], wgmma_descriptor(x + u * 64 * ROW + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy, 1, T());
+  }
+}
+
+// 64 rows of X from x on by BN of Y from y on, stored by the copy engine as rows of Y. `staging` and the named barrier are the warp group's; the next call waits until that was read.
+template <int BN, class T>
+__device__ __forceinline__ void store_by_engine(const TensorMap& map_c, uint32_t staging, const float (&acc)[BN / 2], int barrier, int x, int end_x, int y, int end_y, int batch, int warp, int lane, T type) {
+  const bool first = threadIdx.x % 128 == 0;
+  if (first) bulk_read();
+  turn_wait(barrier, 128);
+  stage_turned<BN>(staging, acc, warp, lane, type);
+  fence_shared_for_async();
+  turn_wait(barrier, 128);
+  if (first && x < end_x && y < end_y) {
+    bulk_store(&map_c, staging, x, y, batch);
+    bulk_commit();
   }
 }
 
@@ -106,20 +139,20 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
   };
   if (group == 0) {
     if constexpr (GROUPS == 2) give_registers<40>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && elect_one()) {
       wait_for_last();
       for (int t = first; t < s.work; t += clusters) {
         const Place at = place_of(s, t);
         const int x0 = (at.x * count_x + rank_x) * BM, y0 = (at.y * count_y + rank_y) * BN;
         const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
         // Blocks along X share Y.
-        const FitSide x = {x0, batch_x, rows_brought<T, TX>(max(0, min(BM, s.x - x0))), count_y, rank_y}, y = {y0, batch_y, rows_brought<T, TY>(max(0, min(BN, s.y - y0))), count_x, rank_x};
+        const FitSide x = side_of<T, BM, TX>(x0, batch_x, max(0, min(BM, s.x - x0)), count_y, rank_y), y = side_of<T, ROWS_Y, TY>(y0, batch_y, max(0, min(BN, s.y - y0)), count_x, rank_x);
         for (int step = 0; step < s.steps; step++, advance()) {
           const uint32_t bar = full + 8 * stage, to = base + stage * BYTES;
           barrier_wait(empty + 8 * stage, phase ^ 1);
           barrier_expect(bar, (x.rows + y.rows) * ROW);
-          load_side<T, BM, TX>(to, map_x, last_x, bar, step * BK, x);
-          load_side<T, ROWS_Y, TY>(to + X_BYTES, map_y, last_y, bar, step * BK, y);
+          load_side<T, TX>(to, map_x, last_x, bar, step * BK, x);
+          load_side<T, TY>(to + X_BYTES, map_y, last_y, bar, step * BK, y);
         }
       }
     }
@@ -134,43 +167,22 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
       for (int u = 0; u < UNITS; u++)
 #pragma unroll
         for (int i = 0; i < BN / 2; i++) acc[u][i] = 0;
-      int previous = -1;
-      const auto free_previous = [&] {
-        if (blocks == 1 && thread == 0 && previous >= 0) barrier_arrive(empty + 8 * previous);
-        if (blocks > 1 && thread < blocks && previous >= 0) barrier_arrive_at(empty + 8 * previous, thread);
+      const auto free = [&](int read) {
+        if (blocks == 1 && thread == 0 && read >= 0) barrier_arrive(empty + 8 * read);
+        if (blocks > 1 && thread < blocks && read >= 0) barrier_arrive_at(empty + 8 * read, thread);
       };
-      for (int step = 0; step < s.steps; step++, advance()) {
+      const auto multiply = [&] {
         const uint32_t x = base + stage * BYTES + consumer * UNITS * 64 * ROW, y = base + stage * BYTES + X_BYTES;
-        barrier_wait(full + 8 * stage, phase);
-        wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-          const uint64_t dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
-#pragma unroll
-          for (int u = 0; u < UNITS; u++) Product::template shared<TY, TX>(acc[u], wgmma_descriptor(x + u * 64 * ROW + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy, 1, T());
-        }
-        wgmma_commit();
-        wgmma_wait<1>();
-        free_previous();
-        previous = stage;
-      }
-      wgmma_wait<0>();
-      free_previous();
+        multiply_units<T, Product, UNITS, TX, TY>(acc, x, y);
+      };
+      multiply_stages(s.steps, full, stage, phase, advance, multiply, free);
 #pragma unroll
       for (int u = 0; u < UNITS; u++) settle(acc[u]);
       const int x0 = (at.x * count_x + rank_x) * BM + consumer * UNITS * 64, y0 = (at.y * count_y + rank_y) * BN;
 #pragma unroll
       for (int u = 0; u < UNITS; u++) {
         if constexpr (TURNED) {
-          if (thread == 0) bulk_read();
-          turn_wait(4 + consumer, 128);
-          stage_turned<BN>(own, acc[u], warp, lane, T());
-          fence_shared_for_async();
-          turn_wait(4 + consumer, 128);
-          if (thread == 0 && x0 + u * 64 < s.x && y0 < s.y) {
-            bulk_store(&map_c, own, x0 + u * 64, y0, at.batch);
-            bulk_commit();
-          }
+          store_by_engine<BN>(map_c, own, acc[u], 4 + consumer, x0 + u * 64, s.x, y0, s.y, at.batch, warp, lane, T());
         } else {
           store_straight<BN>(c + at.batch * (static_cast<long long>(s.x) * s.y), acc[u], x0 + u * 64 + FromShared::row(warp, lane), s.x, y0, s.y, lane);
         }

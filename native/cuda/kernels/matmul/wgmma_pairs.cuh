@@ -47,7 +47,7 @@ __device__ __forceinline__ void matmul_by_pairs(const TensorMap& map_x, const Te
   };
   if (group == 0) {
     give_registers<24>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && elect_one()) {
       wait_for_last();  // operands that were copied first
       for (int t = first; t < s.work; t += pairs) {
         const Place at = place_of(s, t);
@@ -71,22 +71,14 @@ __device__ __forceinline__ void matmul_by_pairs(const TensorMap& map_x, const Te
       float acc[BN / 2];
 #pragma unroll
       for (int i = 0; i < BN / 2; i++) acc[i] = 0;
-      int previous = -1;
-      const auto free_previous = [&] {
-        if (previous >= 0 && threadIdx.x % 128 < 2) barrier_arrive_at(empty + 8 * previous, threadIdx.x % 128);
+      const auto free = [&](int read) {
+        if (read >= 0 && threadIdx.x % 128 < 2) barrier_arrive_at(empty + 8 * read, threadIdx.x % 128);
       };
-      for (int step = 0; step < s.steps; step++, advance()) {
+      const auto multiply = [&] {
         const uint32_t x = base + stage * BYTES + consumer * 64 * ROW, y = base + stage * BYTES + BM * ROW;
-        barrier_wait(full + 8 * stage, phase);
-        wgmma_fence();
         multiply_stage<T, Product, TX, TY>(acc, x, y);
-        wgmma_commit();
-        wgmma_wait<1>();
-        free_previous();
-        previous = stage;
-      }
-      wgmma_wait<0>();
-      free_previous();
+      };
+      multiply_stages(s.steps, full, stage, phase, advance, multiply, free);
       settle(acc);
       store_tile<FromShared, false, BN>(c + at.batch * (static_cast<long long>(s.x) * s.y), acc, staging, (at.x * 2 + rank) * BM, s.x, s.x, at.y * BN, s.y);
     }
