@@ -93,7 +93,7 @@ __device__ __forceinline__ void scaled(const TensorMap& map_x, const TensorMap& 
   };
   if (group == 0) {
     if constexpr (MANY_REGISTERS) give_registers<24>();
-    if (threadIdx.x >= 32 || !elect_one()) return;
+    if (threadIdx.x != 0) return;
     wait_for_last();  // operands that were copied first
     for (int t = blockIdx.x; t < s.work; t += gridDim.x) {
       const Place at = place_of(s, t);

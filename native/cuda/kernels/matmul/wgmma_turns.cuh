@@ -47,7 +47,7 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
   const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
   if (group == 0) {
     give_registers<24>();
-    if (threadIdx.x >= 32 || !elect_one()) return;
+    if (threadIdx.x != 0) return;
     wait_for_last();  // operands that were copied first
     fill_ring<T, BM, BN, S, TX, TY>(map_x, map_y, last_x, last_y, base, full, empty, s);
     return;
