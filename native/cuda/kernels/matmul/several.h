@@ -10,6 +10,7 @@ struct SeveralTile {
   double start, end, pace, alone;                      // of the launch; of a block; multiply-adds of a multiprocessor in a microsecond, by as many blocks as are resident; of that pace, what one block reaches
   double words_a, words_b, turned_16_a, turned_16_b, turned_a, turned_b;  // more where an operand is copied a word at a time, or turned: its rows start on 16 bytes or not
   double both = 1;  // of this where both are turned
+  bool vectors = false;  // has kernels of its own for two operands whose rows of k start on 16 bytes
 };
 
 // Fitted to times of 224 products on an H200, where the tile is within 1.35 times of the fastest (3 to 6 % root mean square error; NOTES.md).
@@ -21,8 +22,8 @@ constexpr SeveralTile several_tiles[] = {
     {64, 64, 128, 4, 16, 4, 4.37, 0.56, 165.1e3, 0.709, 0.029, 0.038, 0.029, 0.042, 0.026, 0.050, 0.959},
     {64, 64, 256, 4, 32, 2, 3.95, 1.81, 158.0e3, 0.882, 0.042, 0.050, 0.027, 0.000, 0.018, 0.000, 1.04},
     {64, 96, 128, 4, 16, 3, 4.93, 0.806, 164.0e3, 0.791, 0.010, 0.043, 0.021, 0.068, 0.010, 0.084, 0.999},
-    {64, 128, 128, 3, 32, 3, 4.61, 0.978, 183.9e3, 0.794, 0.034, 0.026, 0.041, 0.065, 0.032, 0.098, 1.07},
-    {128, 64, 128, 3, 32, 3, 4.76, 1.22, 184.3e3, 0.785, 0.021, 0.062, 0.070, 0.049, 0.064, 0.072, 1.03},
+    {64, 128, 128, 3, 32, 3, 4.01, 1.075, 184.7e3, 0.805, 0.000, 0.035, -0.027, 0.036, 0.017, 0.084, 1.08, true},
+    {128, 64, 128, 3, 32, 3, 4.15, 1.054, 185.2e3, 0.811, 0.002, 0.047, 0.017, -0.012, 0.054, 0.033, 1.09, true},
     {128, 96, 128, 3, 32, 2, 4.24, 2.21, 177.0e3, 0.798, 0.042, 0.045, 0.063, 0.015, 0.026, 0.052, 1},
     {96, 64, 256, 5, 32, 1, 3.61, 3.17, 158.9e3, 0.75, 0.019, 0.052, 0.071, 0.062, 0.077, 0.081, 1.01},
 };
@@ -59,11 +60,11 @@ inline SeveralPlan several_plan(int sm_count, const ProductShape& s) {
   return best;
 }
 
-// Whether it is faster than other tiles, on Hopper.
-inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_k = 17, most_k = 9000, least_side = 73;  // matmul_slim_f32 takes fewer
+// Whether it is faster than other tiles, on Hopper. `only_tiles`: none of the kernels for few rows or columns, or for few products, takes it.
+inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s, bool only_tiles = false) {
+  const int least_k = only_tiles ? 9 : 17, most_k = only_tiles ? 20'000 : 9000, least_side = only_tiles ? 17 : 73;
   constexpr int64_t most_rounds = 128;
-  constexpr double least_products = 1.5e7;  // fewer were not timed
+  const double least_products = only_tiles ? 1e6 : 1.5e7;  // fewer were not timed
   constexpr double unsure = 1.05;           // of its cost, beside that of slabs
   if (static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return false;
   if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 32) * up(s.n, 32) >= int64_t{1} << 31) return false;
