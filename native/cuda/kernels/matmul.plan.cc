@@ -87,8 +87,8 @@ void launch_several(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const SeveralPlan plan = several_plan(p.device.sm_count, s);
   const SeveralTile& t = *plan.tile;
-  const unsigned shared = several_shared_bytes(t);
-  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + std::to_string(t.threads) + (plan.splits > 1 ? "_shares_" : "_") + layout_of(s) + (t.vectors && !s.trans_a && s.trans_b && s.k % 4 == 0 ? "_vectors" : ""), shared);
+  const unsigned shared = several_shared_bytes(t, s);
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + std::to_string(t.threads) + (plan.splits > 1 ? "_shares_" : "_") + layout_of(s) + (several_vectors(t, s) ? "_vectors" : ""), shared);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   p.launch(f, {plan.blocks, plan.splits}, static_cast<unsigned>(t.threads), shared, product.a, product.b, product.c, f32_product(s, t.rows, t.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), shares);
   launch_join(p, shares, product.c, product.results(), plan.splits);

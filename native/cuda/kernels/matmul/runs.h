@@ -7,17 +7,17 @@ namespace opscope::cuda {
 
 constexpr int runs_resident = 2, runs_threads = 128;  // blocks of a multiprocessor; of a block
 
-// A tile as kernels are built, and its costs: in microseconds, of a launch of runs and of one of whole tiles, and of a tile; multiply-adds of a multiprocessor in one; of that pace, what one block reaches; more where lines are copied a
+// A tile as kernels are built, and its costs: in microseconds, of a launch of runs and of one of whole tiles, and of a tile; multiply-adds of a multiprocessor in one; of that pace, what one block of a multiprocessor reaches; more where lines are copied a
 // word at a time, and where operands are turned, whose rows start on 16 bytes or not; of 10^6 bytes of operands, which runs read at different places at once.
 struct RunsTile {
   int rows, columns;
   double start, whole_start, end, pace, alone, words_a, words_b, turned_16_a, turned_a, turned_16_b, turned_b, turned_16, turned, read;
 };
 
-// Fitted to 354 times of 222 products on an H200 (3 to 5 % root mean square error; NOTES.md).
+// Fitted to 375 times of 222 products on an H200 (3 to 4 % root mean square error; NOTES.md).
 constexpr RunsTile runs_tiles[] = {
-    {96, 128, 12.38, 4.82, 1.84, 194.5e3, 0.858, 0.014, 0.021, 0.054, 0.060, 0.036, 0.057, 0.063, 0.115, 0.031},
-    {128, 96, 11.9, 4.49, 1.84, 178.7e3, 0.845, 0.007, 0.025, -0.016, -0.016, -0.012, -0.012, 0.054, 0.092, 0.017},
+    {96, 128, 11.76, 4.23, 1.87, 193.8e3, 0.876, 0.012, 0.026, 0.049, 0.049, 0.030, 0.060, 0.059, 0.101, 0.017},
+    {128, 96, 11.56, 4.43, 1.78, 179.6e3, 0.857, 0.006, 0.029, -0.021, -0.021, -0.007, -0.007, 0.057, 0.086, 0.021},
 };
 
 // How a kernel of a tile is built.
@@ -55,8 +55,8 @@ inline RunsPlan runs_plan(int sm_count, const ProductShape& s) {
     const auto take = [&](double cost, int64_t blocks, const F32Runs& runs) {
       if (best.tile == nullptr || cost < best.cost) best = {&t, tiles, blocks, runs, cost};
     };
-    const int64_t each = up(tiles, sm_count), rest = each % runs_resident;
-    take(t.whole_start + std::max(tile * (static_cast<double>(each - rest) + static_cast<double>(rest) / t.alone), moved), tiles, {0, static_cast<int>(steps), 0});
+    // Of the last round, the multiprocessors that are ready first get two tiles each.
+    take(t.whole_start + std::max(tile * (tiles <= sm_count ? 1 / t.alone : static_cast<double>(up(tiles, resident) * runs_resident)), moved), tiles, {0, static_cast<int>(steps), 0});
     // Where blocks are more than tiles each tile belongs to several of them, whose sums the last one reads one after the other: in microseconds, of each after the second.
     constexpr int64_t most_parts = 8, least_shared_k = 256;
     constexpr double part = 1;

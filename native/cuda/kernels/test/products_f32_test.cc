@@ -33,7 +33,12 @@ bool slab() {
 // Tiles of f32 of which a multiprocessor has several cover the result once, shares have as much of k as each other but for the last, and shared memory holds as many blocks as the costs say.
 bool several() {
   bool right = true;
-  for (const SeveralTile& t : several_tiles) right = right && t.resident * (static_cast<int>(several_shared_bytes(t)) + 1024) <= 228 << 10 && t.resident * t.threads <= 2048 && several_shared_bytes(t) <= shared_bytes;
+  for (const SeveralTile& t : several_tiles)
+    for (const int layout : {0, 1, 2, 3})
+      for (const int k : {96, 97}) {
+        const int64_t bytes = several_shared_bytes(t, {1, 73, 73, k, (layout & 1) != 0, (layout & 2) != 0});
+        right = right && t.resident * (bytes + 1024) <= 228 << 10 && t.resident * t.threads <= 2048 && bytes <= shared_bytes && bytes >= int64_t{t.rows} * (t.columns + 4) * 4;
+      }
   for (const int m : {73, 128, 129, 585, 4097})
     for (const int n : {73, 128, 131, 8192})
       for (const int k : {17, 96, 209, 1600})
