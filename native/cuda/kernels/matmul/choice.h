@@ -47,9 +47,9 @@ enum class ProductKernel {
 };
 
 enum class TileKernel {
-  runs,       // matmul_f32_runs: f32 on sm_90 where whole tiles do not fill the GPU
+  runs,       // matmul_f32_runs: f32 on sm_90 by large tiles, in equal runs of their stages where whole tiles do not fill the GPU
   slab,       // matmul_slab_f32, as above
-  several,    // matmul_f32_several: f32 on sm_90 with 17 to 9000 of k, where it is faster than the tiles below
+  several,    // matmul_f32_several: f32 on sm_90 with 9 to 20,000 of k, where it is faster than the tiles below
   f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
               // product is large enough to pay for it; matmul_f32_copied: threads copy them, where it is not; matmul_f32_even: blocks share tiles that would not fill the GPU
   f32_small,  // matmul_f32_small: f32 of a few tiles
