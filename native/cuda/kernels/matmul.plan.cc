@@ -92,8 +92,8 @@ void launch_several(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const SeveralPlan plan = several_plan(p.device.sm_count, s);
   const SeveralTile& t = *plan.tile;
-  const unsigned shared = several_shared_bytes(t);
-  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + std::to_string(t.threads) + (plan.splits > 1 ? "_shares_" : "_") + layout_of(s), shared);
+  const unsigned shared = several_shared_bytes(t, s);
+  const CUfunction f = p.kernel_in("matmul_f32_several", "matmul_f32_several_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + std::to_string(t.threads) + (plan.splits > 1 ? "_shares_" : "_") + layout_of(s) + (several_vectors(t, s) ? "_vectors" : ""), shared);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   p.launch(f, {plan.blocks, plan.splits}, static_cast<unsigned>(t.threads), shared, product.a, product.b, product.c, f32_product(s, t.rows, t.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), shares);
   launch_join(p, shares, product.c, product.results(), plan.splits);
@@ -102,10 +102,13 @@ void launch_several(Planner& p, const Product& product) {
 void launch_runs(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const RunsPlan plan = runs_plan(p.device.sm_count, s);
-  const CUfunction f = p.kernel_in("matmul_f32_runs", "matmul_f32_runs_" + layout_of(s), runs_shared_bytes);
-  const CUdeviceptr pieces = p.workspace(2 * plan.blocks * runs_rows * runs_columns * 4), arrivals = p.workspace((plan.tiles - plan.runs.rounds * plan.blocks) * 4);
-  p.launch(f, {plan.blocks}, runs_threads, runs_shared_bytes, product.a, product.b, product.c, f32_product(s, runs_rows, runs_columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), pieces, arrivals,
-           plan.runs);
+  const RunsTile& t = *plan.tile;
+  const RunsKernel kernel = runs_kernel(t, s);
+  const unsigned shared = runs_shared_bytes(t, kernel);
+  const CUfunction f = p.kernel_in("matmul_f32_runs", "matmul_f32_runs_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + layout_of(s) + (kernel.vectors ? "_vectors" : ""), shared);
+  const bool whole = plan.blocks == plan.tiles && plan.runs.longer == 0;
+  const CUdeviceptr pieces = whole ? 0 : p.workspace(2 * plan.blocks * t.rows * t.columns * 4), arrivals = whole ? 0 : p.workspace((plan.tiles - plan.runs.rounds * plan.blocks) * 4);
+  p.launch(f, {plan.blocks}, runs_threads, shared, product.a, product.b, product.c, f32_product(s, t.rows, t.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), pieces, arrivals, plan.runs);
 }
 
 void launch_slab(Planner& p, const Product& product) {

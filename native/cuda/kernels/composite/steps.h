@@ -39,7 +39,7 @@ inline LinearKernel linear_kernel(const Traits& device, Dtype dtype, const Produ
   const ProductChoice choice = product_choice(device, dtype, s);
   if (choice.kernel == ProductKernel::few && !choice.few.long_sum) return LinearKernel::few;
   if (choice.kernel != ProductKernel::tiles) return LinearKernel::none;
-  const TileKernel tile = tile_kernel(device, dtype, s);
+  const TileKernel tile = dtype == Dtype::f32 ? f32_tile_kernel(device, s, true) : tile_kernel(device, dtype, s);
   if (tile == TileKernel::f32_small) return LinearKernel::f32_small;
   // Its store saves a launch, which is more than matmul_direct does.
   return (tile == TileKernel::wgmma || (tile == TileKernel::direct && has_wgmma(device))) && s.n % 8 == 0 && s.k % 8 == 0 ? LinearKernel::wgmma : LinearKernel::none;

@@ -47,9 +47,9 @@ enum class ProductKernel {
 };
 
 enum class TileKernel {
-  runs,       // matmul_f32_runs: f32 on sm_90 where whole tiles do not fill the GPU
+  runs,       // matmul_f32_runs: f32 on sm_90 by large tiles, in equal runs of their stages where whole tiles do not fill the GPU
   slab,       // matmul_slab_f32, as above
-  several,    // matmul_f32_several: f32 on sm_90 with 17 to 9000 of k, where it is faster than the tiles below
+  several,    // matmul_f32_several: f32 on sm_90 with 9 to 20,000 of k, where it is faster than the tiles below
   f32,        // matmul_f32: f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k contiguous turned, where the
               // product is large enough to pay for it; matmul_f32_copied: threads copy them, where it is not; matmul_f32_even: blocks share tiles that would not fill the GPU
   f32_small,  // matmul_f32_small: f32 of a few tiles
@@ -80,7 +80,15 @@ struct ProductChoice {
 
 inline bool has_wgmma(const Traits& device) { return device.major == 9 && device.minor == 0; }
 
-inline bool takes_several(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_several(device.sm_count, device.shared_bytes_per_block, s); }
+inline bool takes_several(const Traits& device, const ProductShape& s, bool only_tiles = false) { return has_wgmma(device) && is_several(device.sm_count, device.shared_bytes_per_block, s, only_tiles); }
+
+// In the place of matmul_slim_f32.
+inline bool takes_several_of_slim(const Traits& device, const ProductShape& s, const SlimPlan& slim) {
+  constexpr int least_side = 17;
+  constexpr double slower = 1.1, start = 2.5;  // of the cost of slim tiles, which has no launch in it, in microseconds
+  if (slim.few == 0 || std::min(s.m, s.n) < least_side || !takes_several(device, s, true)) return false;
+  return several_plan(device.sm_count, s).cost < slim.cost / 1000 * slower + start;
+}
 
 inline bool takes_runs(const Traits& device, const ProductShape& s) { return has_wgmma(device) && is_runs(device.sm_count, device.shared_bytes_per_block, s); }
 
@@ -158,6 +166,7 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   if (tensor_cores && is_short(bytes, s)) return take(ProductKernel::short_k);
   if (bytes == 4 && is_short_f32(s, tf32)) return take(ProductKernel::short_f32);
   c.slim = slim_plan(device.sm_count, shared, s);
+  if (dtype == Dtype::f32 && takes_several_of_slim(device, s, c.slim)) return c;
   const bool slims = !tensor_cores && c.slim.few > 0;
   // f32 of more than eight vectors whose rows of k are long.
   constexpr int least_slim_rows = 9, most_slim_rows = 16, long_slim_k = 200;
@@ -182,15 +191,18 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
   return c;
 }
 
+// `stores_more`: it is a linear layer, whose bias and the rest only matmul_f32_small can store, which saves a launch.
+inline TileKernel f32_tile_kernel(const Traits& device, const ProductShape& s, bool stores_more = false) {
+  if (takes_runs(device, s)) return TileKernel::runs;
+  if (takes_several(device, s, !stores_more)) return TileKernel::several;
+  if (is_slab(device.shared_bytes_per_block, s)) return TileKernel::slab;
+  if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
+  return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
+}
+
 // Of products that no other kernel takes.
 inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductShape& s) {
-  if (dtype == Dtype::f32) {
-    if (takes_runs(device, s)) return TileKernel::runs;
-    if (takes_several(device, s)) return TileKernel::several;
-    if (is_slab(device.shared_bytes_per_block, s)) return TileKernel::slab;
-    if (has_wgmma(device) && f32_plan(device.sm_count, s).rows > 0) return TileKernel::f32;
-    return is_f32_small(device.sm_count, device.major >= 9, s) ? TileKernel::f32_small : TileKernel::simt;
-  }
+  if (dtype == Dtype::f32) return f32_tile_kernel(device, s);
   if (dtype != Dtype::tf32 && direct_plan(device.sm_count, s).rows > 0) return TileKernel::direct;
   if (takes_wgmma_few(device, dtype, s)) return TileKernel::wgmma;
   if (takes_panels(device, dtype, s)) return TileKernel::panels;

@@ -10,6 +10,7 @@ constexpr int COPIES_GAP = opscope::cuda::f32_gap;
 // An operand with k contiguous: a warp copies words of eight of k of four rows at a time.
 template <int TILE, int THREADS, int PARTS, int STEP>
 struct TurnedCopies {
+  static constexpr bool ASYNC = true;
   static constexpr int WARPS = THREADS / 32, GROUPS = TILE / (WARPS * 4), DEEP = STEP / 8, EACH = GROUPS * DEEP, PITCH = TILE + COPIES_GAP;
   const float* from[GROUPS];  // the first of k of this thread, of its row of each group
   int left;                   // of k from there on
@@ -35,11 +36,13 @@ struct TurnedCopies {
     for (int g = 0; g < GROUPS; g++) from[g] += STEP;
     left -= STEP;
   }
+  __device__ __forceinline__ void store(uint32_t) const {}
 };
 
 // An operand whose rows are contiguous: words, or 16 bytes where `wide`.
 template <int TILE, int THREADS, int PARTS, int STEP>
 struct LineCopies {
+  static constexpr bool ASYNC = true;
   static constexpr int WARPS = THREADS / 32, PITCH = TILE + COPIES_GAP;
   static constexpr int GROUPS = TILE / 32, EACH = TILE * STEP / THREADS;                                                               // words: of a line, of a thread
   static constexpr int ACROSS = TILE % 128 == 0 ? 32 : TILE % 64 == 0 ? 16 : 8, LINES = 32 / ACROSS, WIDE_GROUPS = TILE / (ACROSS * 4), WIDE_EACH = EACH / 4;  // 16 bytes: lanes across a line, lines of a warp, of a line, of a thread
@@ -75,6 +78,7 @@ struct LineCopies {
       }
     }
   }
+  __device__ __forceinline__ void store(uint32_t) const {}
   __device__ __forceinline__ void next() {}  // all lines of a stage lead to the next one
 };
 

@@ -10,6 +10,7 @@ struct SeveralTile {
   double start, end, pace, alone;                      // of the launch; of a block; multiply-adds of a multiprocessor in a microsecond, by as many blocks as are resident; of that pace, what one block reaches
   double words_a, words_b, turned_16_a, turned_16_b, turned_a, turned_b;  // more where an operand is copied a word at a time, or turned: its rows start on 16 bytes or not
   double both = 1;  // of this where both are turned
+  bool held = false;  // operands with k contiguous go through registers, in stages of half as much of k, but for two off 16 bytes
 };
 
 // Fitted to times of 224 products on an H200, where the tile is within 1.35 times of the fastest (3 to 6 % root mean square error; NOTES.md).
@@ -21,8 +22,8 @@ constexpr SeveralTile several_tiles[] = {
     {64, 64, 128, 4, 16, 4, 4.37, 0.56, 165.1e3, 0.709, 0.029, 0.038, 0.029, 0.042, 0.026, 0.050, 0.959},
     {64, 64, 256, 4, 32, 2, 3.95, 1.81, 158.0e3, 0.882, 0.042, 0.050, 0.027, 0.000, 0.018, 0.000, 1.04},
     {64, 96, 128, 4, 16, 3, 4.93, 0.806, 164.0e3, 0.791, 0.010, 0.043, 0.021, 0.068, 0.010, 0.084, 0.999},
-    {64, 128, 128, 3, 32, 3, 4.61, 0.978, 183.9e3, 0.794, 0.034, 0.026, 0.041, 0.065, 0.032, 0.098, 1.07},
-    {128, 64, 128, 3, 32, 3, 4.76, 1.22, 184.3e3, 0.785, 0.021, 0.062, 0.070, 0.049, 0.064, 0.072, 1.03},
+    {64, 128, 128, 3, 32, 3, 3.97, 1.061, 183.1e3, 0.799, 0.000, 0.028, -0.020, 0.026, 0.025, 0.076, 1.08, true},
+    {128, 64, 128, 3, 32, 3, 4.07, 1.063, 184.8e3, 0.804, 0.001, 0.040, 0.017, -0.011, 0.062, 0.031, 1.10, true},
     {128, 96, 128, 3, 32, 2, 4.24, 2.21, 177.0e3, 0.798, 0.042, 0.045, 0.063, 0.015, 0.026, 0.052, 1},
     {96, 64, 256, 5, 32, 1, 3.61, 3.17, 158.9e3, 0.75, 0.019, 0.052, 0.071, 0.062, 0.077, 0.081, 1.01},
 };
@@ -33,12 +34,17 @@ struct SeveralPlan {
   double cost;             // in microseconds
 };
 
-inline unsigned several_shared_bytes(const SeveralTile& t) { return static_cast<unsigned>(t.stages * (t.rows + t.columns + 2 * f32_gap) * t.step) * 4; }
+// Whether the kernel is that of two operands whose rows of k start on 16 bytes, and what it takes of shared memory: loads by way of registers are faster where L1 has more of it.
+inline bool several_vectors(const SeveralTile& t, const ProductShape& s) { return t.held && !s.trans_a && s.trans_b && s.k % 4 == 0; }
+inline unsigned several_shared_bytes(const SeveralTile& t, const ProductShape& s) {
+  const bool held = t.held && (s.trans_a == s.trans_b || several_vectors(t, s));
+  return static_cast<unsigned>(t.stages * (t.rows + t.columns + 2 * f32_gap) * (held ? t.step / 2 : t.step)) * 4;
+}
 
 inline SeveralPlan several_plan(int sm_count, const ProductShape& s) {
   constexpr double bytes_of_us = 4.2e6;
   constexpr int64_t most_shared = 1 << 24, least_steps = 4;  // results of all shares; stages of one
-  constexpr double unsure = 1.03;                            // of the cost of shares
+  constexpr double unsure = 1.03, unsure_held = 1.1;         // of the cost of shares; of tiles whose shares were not timed
   const double moved = (static_cast<double>(s.batch_a) * s.m * s.k + static_cast<double>(s.batch) * (static_cast<double>(s.k) * s.n + static_cast<double>(s.m) * s.n)) * 4 / bytes_of_us;
   const bool aligned_a = rows_aligned_a(s, 4), aligned_b = rows_aligned_b(s, 4);
   SeveralPlan best = {};
@@ -52,25 +58,31 @@ inline SeveralPlan several_plan(int sm_count, const ProductShape& s) {
       const double block = t.end + static_cast<double>(t.rows * t.columns) * static_cast<double>(splits > 1 ? share * t.step : up(s.k, 4) * 4) * copies / t.pace;
       const int64_t blocks = up(count * splits, sm_count), rest = blocks % t.resident;
       const double missing = rest > 0 ? static_cast<double>(t.resident - rest) / (t.resident - 1) : 0, rounds = static_cast<double>(blocks - rest) + static_cast<double>(rest) / (1 - (1 - t.alone) * missing * missing);
-      const double once = t.start + std::max(block * rounds, moved), cost = splits > 1 ? (once + f32_joins(s, splits) / f32_steps_of_us) * unsure : once;
+      const double once = t.start + std::max(block * rounds, moved), cost = splits > 1 ? (once + f32_joins(s, splits) / f32_steps_of_us) * (t.held ? unsure_held : unsure) : once;
       if (best.tile == nullptr || cost < best.cost) best = {&t, count, splits, cost};
     }
   }
   return best;
 }
 
-// Whether it is faster than other tiles, on Hopper.
-inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s) {
-  constexpr int least_k = 17, most_k = 9000, least_side = 73;  // matmul_slim_f32 takes fewer
+// Rows or columns from which on, and multiply-adds, these tiles come before kernels of few.
+constexpr int few_of_tiles = 73;  // matmul_slim_f32 takes fewer
+constexpr double small_of_tiles = 1.5e7;
+
+// Whether it is faster than other tiles, on Hopper. `only_tiles`: none of the kernels for few rows or columns, or for few products, takes it.
+inline bool is_several(int sm_count, int64_t shared_bytes, const ProductShape& s, bool only_tiles = false) {
+  const int least_k = only_tiles ? 9 : 17, most_k = only_tiles ? 20'000 : 9000, least_side = only_tiles ? 17 : few_of_tiles;
   constexpr int64_t most_rounds = 128;
-  constexpr double least_products = 1.5e7;  // fewer were not timed
+  const double least_products = only_tiles ? 1e6 : small_of_tiles, products = static_cast<double>(s.batch) * s.m * s.n * s.k;  // fewer were not timed
   constexpr double unsure = 1.05;           // of its cost, beside that of slabs
-  if (static_cast<double>(s.batch) * s.m * s.n * s.k < least_products) return false;
+  if (products < least_products) return false;
   if (s.k < least_k || s.k > most_k || std::min(s.m, s.n) < least_side || s.batch * up(s.m, 32) * up(s.n, 32) >= int64_t{1} << 31) return false;
   const SeveralPlan p = several_plan(sm_count, s);
   const double slab = slab_cost(sm_count, shared_bytes, s);
   if (p.blocks > most_rounds * sm_count || (slab > 0 && p.cost * unsure >= slab)) return false;
-  return slab > 0 || p.cost < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
+  constexpr double unsure_shares = 1.06;  // of the cost of shares of few, beside a cluster that adds them up
+  const bool few = std::min(s.m, s.n) < few_of_tiles || products < small_of_tiles;
+  return slab > 0 || p.cost * (few && p.splits > 1 ? unsure_shares : 1) < f32_start_of_tiles + f32_plan(sm_count, s).cost / f32_steps_of_us;
 }
 
 // What the faster of these tiles, of slabs and of those of f32_plan() takes, in microseconds.

@@ -11,6 +11,7 @@ struct SlimPlan {
   bool few_k = false;       // k is contiguous in the short side
   SlimTask task = {};
   int64_t share = 0, splits = 1;  // of k
+  double cost = 0;                // in ns
 };
 
 // Of more vectors than matmul_skinny takes, k from which on matmul_narrow is slower.
@@ -50,6 +51,7 @@ inline SlimPlan slim_plan(int sm_count, int64_t shared_bytes, const ProductShape
     if (splits > 1) time += joined + static_cast<double>(splits) * results * 8 / shares_rate;
     if (least == 0 || time < least) least = time, best = splits;
   }
+  p.cost = least;
   p.share = up(steps, best) * slim_step;
   p.splits = up(s.k, p.share);
   return p;

@@ -38,7 +38,8 @@ inline StreamBounds stream_bounds(int few, int64_t element_bytes, bool tensor_co
     if (few <= 8 || (few > 16 && (!tensor_cores || aligned))) return {0};
     return few > 16 ? StreamBounds{50e6, 512, 1000} : tensor_cores ? StreamBounds{4e6, 64, 128} : StreamBounds{20e6, 100, 128};
   }
-  if (few == 1) return element_bytes == 4 ? StreamBounds{1.2e7, 200, 257} : aligned ? StreamBounds{1.2e7, 256, 1024} : StreamBounds{8e6, k < 256 ? 64 : 256, k < 256 ? stream_wide : 129};
+  if (few == 1 && element_bytes == 4) return {aligned ? 1.2e7 : 1e7, 200, 257};
+  if (few == 1) return aligned ? StreamBounds{1.2e7, 256, 1024} : StreamBounds{8e6, k < 256 ? 64 : 256, k < 256 ? stream_wide : 129};
   if (element_bytes == 2) {
     if (aligned) return few <= 4 ? StreamBounds{2.5e6, 256} : StreamBounds{0};
     return few <= 8 ? StreamBounds{k < 256 ? 5e6 : 1e6, 128} : few <= 16 ? StreamBounds{8e6, 200} : StreamBounds{5e6, 512};

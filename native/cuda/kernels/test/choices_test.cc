@@ -33,7 +33,7 @@ void product_choices() {
              is(K::stream, bf16, {1, 40'544, 5, 9274, false, false}) && is(K::slim, f32, {1, 5, 19'968, 2880, true, true}) && is(K::narrow_split, f16, {1, 5, 13'021, 33, true, false}) && is(K::narrow_split, f32, {1, 3, 8221, 256, false, false}) && is(K::narrow, tf32, {64, 4, 124'469, 104, true, true}) && is(K::skinny, f32, {1, 1, 3072, 27'645, false, true}) &&
              is(K::shallow, f16, {1, 27, 610'816, 5, true, true}) && is(K::each, f32, {1, 185'832, 5, 1, false, true}) && is(K::long_side, f16, {1, 279'431, 124, 33, true, false}),
          "each kernel of narrow products and short sums has its cases");
-  expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 66, 1843, 46, true, true}) &&
+  expect(tiles(T::f32, f32, {1, 88'319, 3178, 11'594, false, false}) && tiles(T::f32_small, f32, {1, 229, 512, 920, false, false}) && tiles(T::simt, f32, {1, 66, 1843, 46, true, true}, ampere) &&
              tiles(T::shifted, f16, {3, 183'743, 35, 572, true, true}) && tiles(T::shifted, bf16, {1, 23, 110'917, 1409, false, false}) && is(K::stream, bf16, {1, 23, 110'917, 1409, false, false}, gpu(10, 0, hopper_shared)) && tiles(T::middle, bf16, {65, 166, 47, 14'461, true, false}) && tiles(T::small, bf16, {1, 256, 23, 211, false, false}) &&
              tiles(T::wgmma, bf16, {1, 4145, 942, 2036, true, false}) && tiles(T::mma, f16, {1, 20, 59, 38'817, true, true}),
          "and each kernel of tiles");
@@ -44,8 +44,8 @@ void product_choices() {
   expect(product_choice(hopper, tf32, {1, 1, 4941, 31'723, false, false}).stream.scalar && !product_choice(hopper, tf32, {1, 7, 65'536, 513, false, false}).stream.scalar && is(K::narrow, f16, {1, 3, 262'144, 83, true, true}) &&
              is(K::narrow, f16, {1, 12, 65'536, 9, true, false}) && is(K::narrow_split, tf32, {1, 3701, 17, 257, true, true}) && is(K::narrow_split, bf16, {1, 38'629, 5, 64, true, false}) && !is(K::narrow_split, f32, {1, 5, 32'769, 513, false, false}),
          "one vector streams in f32 arithmetic, long rows of large matrices are copied whole, and warps share the k of small ones");
-  expect(tiles(T::several, f32, {1, 477, 2560, 284, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
-         "k of a few hundred takes tiles of which a multiprocessor has several on Hopper");
+  expect(tiles(T::runs, f32, {1, 477, 2560, 284, true, true}) && tiles(T::several, f32, {1, 72, 5310, 131, false, true}) && tiles(T::several, f32, {1, 66, 1843, 46, true, true}) && tiles(T::several, f32, {1, 585, 8192, 209, false, true}) && tiles(T::several, f32, {1, 7443, 1025, 144, false, true}) && !tiles(T::several, f32, {1, 585, 8192, 209, false, true}, ampere),
+         "k of a few hundred takes tiles of which a multiprocessor has several on Hopper, of a few dozen rows too");
   expect(tiles(T::shifted, tf32, {1, 269, 121, 169, true, false}) && tiles(T::unaligned, tf32, {1, 9, 262'144, 89, true, true}) && tiles(T::unaligned, tf32, {1, 128, 123, 524'289, false, true}) && tiles(T::shifted, tf32, {1, 64, 65, 100'001, false, true}) && tiles(T::shifted, tf32, {1, 9, 5001, 301, false, true}) && tiles(T::unaligned, tf32, {1, 64, 38, 101'495, true, true}) && tiles(T::panels, tf32, {1, 173, 2048, 37, true, true}) &&
              tiles(T::panels, f16, {1, 130'001, 50, 30, true, false}) && tiles(T::panels, bf16, {1, 41, 2'097'153, 61, true, true}) && is(K::slim, f32, {2, 9, 2316, 257, false, true}) && is(K::slim, f32, {1, 50'001, 12, 64, false, true}) && is(K::short_k, tf32, {16, 125'531, 17, 23, true, false}) &&
              is(K::few, f16, {1, 151, 901, 5, true, false}) && is(K::short_k, bf16, {1, 4096, 65, 8, false, true}) && is(K::deep, tf32, {1, 1, 5, 30'001, false, true}),

@@ -33,7 +33,12 @@ bool slab() {
 // Tiles of f32 of which a multiprocessor has several cover the result once, shares have as much of k as each other but for the last, and shared memory holds as many blocks as the costs say.
 bool several() {
   bool right = true;
-  for (const SeveralTile& t : several_tiles) right = right && t.resident * (static_cast<int>(several_shared_bytes(t)) + 1024) <= 228 << 10 && t.resident * t.threads <= 2048 && several_shared_bytes(t) <= shared_bytes;
+  for (const SeveralTile& t : several_tiles)
+    for (const int layout : {0, 1, 2, 3})
+      for (const int k : {96, 97}) {
+        const int64_t bytes = several_shared_bytes(t, {1, 73, 73, k, (layout & 1) != 0, (layout & 2) != 0});
+        right = right && t.resident * (bytes + 1024) <= 228 << 10 && t.resident * t.threads <= 2048 && bytes <= shared_bytes && bytes >= int64_t{t.rows} * (t.columns + 4) * 4;
+      }
   for (const int m : {73, 128, 129, 585, 4097})
     for (const int n : {73, 128, 131, 8192})
       for (const int k : {17, 96, 209, 1600})
@@ -45,22 +50,27 @@ bool several() {
   return right;
 }
 
-// Runs of all blocks and the whole tiles beside them cover all stages once, every run is a tile at least, or half of one where k is long, and shared memory holds the blocks of a multiprocessor.
+// Blocks have a tile each, or runs of all of them and the whole tiles beside them cover all stages once, each tile by a few runs, and shared memory holds the blocks of a multiprocessor.
 bool runs() {
-  bool right = runs_resident * (static_cast<int>(runs_shared_bytes) + 1024) <= 228 << 10 && runs_shared_bytes <= shared_bytes;
-  int found = 0;
+  bool right = true;
+  int whole = 0, shared = 0;
   for (const int m : {73, 585, 2100, 4097, 30'001})
     for (const int n : {73, 131, 1024, 8192})
       for (const int k : {40, 96, 209, 1600})
-        for (const int64_t batch : {1, 7, 33}) {
-          const RunsPlan p = runs_plan(132, {batch, m, n, k, false, false});
-          const int64_t tiles = batch * up(m, runs_rows) * up(n, runs_columns), steps = up(k, runs_step);
-          right = right && p.tiles == tiles && (p.blocks > 0) == (tiles >= 264 || (tiles >= 132 && steps >= 24));
-          if (p.blocks == 0) continue;
-          found++;
-          right = right && p.blocks == 264 && p.runs.rounds >= 0 && p.runs.stages >= (tiles >= 264 ? steps : steps / 2) && p.runs.longer >= 0 && p.runs.longer < p.blocks && p.runs.stages * p.blocks + p.runs.longer == (tiles - p.runs.rounds * p.blocks) * steps;
-        }
-  return right && found > 0;
+        for (const int64_t batch : {1, 7, 33})
+          for (const int layout : {0, 1, 2, 3}) {
+            const ProductShape s = {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0};
+            const RunsPlan p = runs_plan(132, s);
+            if (p.tile == nullptr) continue;
+            const RunsKernel kernel = runs_kernel(*p.tile, s);
+            const int64_t steps = up(k, kernel.step), bytes = runs_shared_bytes(*p.tile, kernel);
+            right = right && runs_resident * (bytes + 1024) <= 228 << 10 && bytes >= int64_t{p.tile->rows} * (p.tile->columns + 4) * 4 && p.tiles == batch * up(m, p.tile->rows) * up(n, p.tile->columns);
+            right = right && p.runs.rounds >= 0 && p.runs.longer >= 0 && p.runs.longer < p.blocks && p.runs.stages * p.blocks + p.runs.longer == (p.tiles - p.runs.rounds * p.blocks) * steps;
+            const bool alone = p.blocks == p.tiles && p.runs.longer == 0;
+            right = right && (alone || (p.blocks == 264 && p.runs.stages * 8 >= steps - 7));
+            (alone ? whole : shared)++;
+          }
+  return right && whole > 0 && shared > 0;
 }
 
 // Blocks of products whose operands are read as they lie cover the result once, whichever side is long, each block has a stage of k, and shared memory holds the rings of all blocks of a multiprocessor.
@@ -130,12 +140,14 @@ void f32_products() {
          "few results take small tiles and shares of k, one round of blocks more threads, and many blocks large tiles");
   expect(runs(), "runs of stages and whole tiles cover the product once");
   const auto by_runs = [](const ProductShape& s) { return is_runs(132, shared_bytes, s); };
-  expect(by_runs({1, 977, 3276, 2048, true, false}) && by_runs({1, 920, 16'784, 365, true, true}) && by_runs({1, 837, 2896, 1005, true, true}) && by_runs({1, 1174, 3641, 719, false, true}) && !by_runs({1, 1025, 1025, 280, false, false}) && !by_runs({1, 4096, 4096, 4096, false, false}) && !by_runs({1, 72, 40'000, 300, false, false}) &&
+  expect(by_runs({1, 977, 3276, 2048, true, false}) && by_runs({1, 920, 16'784, 365, true, true}) && by_runs({1, 837, 2896, 1005, true, true}) && by_runs({1, 1174, 3641, 719, false, true}) && by_runs({1, 1025, 1025, 280, false, false}) && by_runs({1, 288, 2933, 1788, false, true}) && !by_runs({1, 4096, 4096, 4096, false, false}) && !by_runs({1, 72, 40'000, 300, false, false}) &&
              !by_runs({1, 12'765, 129, 128, false, false}),
-         "products of a few rounds of tiles take them, and fewer tiles of a long k, but for large products and slim sides");
-  const auto by_several = [](const ProductShape& s) { return is_several(132, shared_bytes, s); };
+         "products of a few rounds of large tiles take them, and fewer tiles of a long k, but for large products and slim sides");
+  expect(runs_plan(132, {1, 288, 2933, 1788, false, true}).tile->rows == 96 && runs_plan(132, {2, 105, 8769, 999, false, true}).tile->rows == 128 && runs_kernel(runs_tiles[0], {1, 288, 2933, 1788, false, true}).vectors && !runs_kernel(runs_tiles[0], {1, 288, 2933, 1787, false, true}).vectors,
+         "by the tile that computes the least, and operands whose rows start on 16 bytes are copied so");
+  const auto by_several = [](const ProductShape& s, bool only_tiles = false) { return is_several(132, shared_bytes, s, only_tiles); };
   expect(by_several({1, 585, 8192, 209, false, true}) && by_several({1, 7443, 1025, 144, false, true}) && by_several({1, 257, 276, 513, false, true}) && by_several({1, 384, 1572, 72, true, false}) && !by_several({1, 4096, 4096, 512, false, true}) &&
-             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 4097, 846, 16, false, false}) && !by_several({1, 72, 4096, 144, false, true}) && !by_several({1, 4096, 4096, 4096, false, false}),
+             !by_several({1, 2049, 35'069, 409, false, false}) && !by_several({1, 4097, 846, 16, false, false}) && !by_several({1, 72, 4096, 144, false, true}) && by_several({1, 72, 4096, 144, false, true}, true) && by_several({1, 129, 443, 19, true, true}, true) && !by_several({1, 4096, 4096, 4096, false, false}),
          "17 to 9000 of k in f32 takes them, but for slim sides and large products");
   expect(unaligned(), "tiles and shares of operands that are read as they lie cover the product once");
   const auto pays = [](const ProductShape& s) { return unaligned_pays(132, shared_bytes, s); };
