@@ -153,7 +153,7 @@ int check_order(const cpu::Entry& entry, const Format& f) {
 // A NaN in one operand reaches one row or one column of the result, an infinity makes it infinite or NaN.
 int check_products(const cpu::Entry& entry, const Format& f) {
   Faults faults(entry, f);
-  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 37, 19}, {37, 1, 19}, {3, 5, 130}, {9, 7, 301}, {5, 40, 33}, {33, 35, 41}, {70, 19, 5}, {4, 1000, 3}, {19, 33, 1}, {7, 13, 700}})
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 37, 19}, {37, 1, 19}, {3, 5, 130}, {9, 7, 301}, {5, 40, 33}, {33, 35, 41}, {70, 19, 5}, {4, 1000, 3}, {19, 33, 1}, {7, 13, 700}, {20, 33, 250}, {70, 17, 1024}, {6, 1, 4097}})
     for (int transposed = 0; transposed < 4; transposed++) {
       const int64_t trans_a = transposed & 1, trans_b = transposed >> 1;
       const std::vector<int64_t> dims{1, m, n, k, trans_a, trans_b};

@@ -117,6 +117,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 271, n: 61, k: 16, batch: 3 }, { m: 261, n: 9, k: 30, transB: true }, { m: 3, n: 301, k: 50, batch: 2 }, { m: 8, n: 1301, k: 21, transA: true }, { m: 1, n: 501, k: 1, batch: 5, transB: true }, { m: 501, n: 1, k: 1, batch: 5 }, { m: 39, n: 203, k: 13, transA: true, transB: true },
   // f16: some terms of few rows widened at a time, with many columns, and both operands stored transposed. f32: rows of few terms put in columns whole.
   { m: 5, n: 122, k: 301, transA: true }, { m: 3, n: 2, k: 129, transA: true, transB: true }, { m: 121, n: 7, k: 300, batch: 2, transA: true, transB: true }, { m: 61, n: 131, k: 7, transB: true }, { m: 23, n: 97, k: 3, batch: 2, transA: true, transB: true },
+  // Dot products of a few hundred terms and more: rows of the left operand that are turned, fewer than eight, columns that are turned; long rows times a vector. Few rows about a page long.
+  { m: 5, n: 41, k: 7001, transA: true, transB: true }, { m: 6, n: 71, k: 121, transB: true }, { m: 150, n: 21, k: 1025 }, { m: 6, n: 1, k: 9001 }, { m: 9, n: 2049, k: 7, transA: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 

@@ -1,6 +1,7 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
 #include "simd/bf16_operands.h"
+#include "simd/dot_blocks.h"
 #include "simd/few_terms.h"
 #include "simd/narrow_tiles.h"
 #include "simd/narrow_products.h"
@@ -42,7 +43,7 @@ inline bool other_way(const Size& s, size_t element_bytes) {
 }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
-// The right operand of a product. Where its rows start within lines (AVX-512), many rows of the left one repay packed panels, which two at a time meet.
+// The right operand of a product.
 template <class T>
 struct RightOfProduct : RightMatrix<T> {
 #if defined(OPSCOPE_SMALL_PRODUCTS)
@@ -55,10 +56,6 @@ struct RightOfProduct : RightMatrix<T> {
     RightMatrix<T>::pack(j, columns, l, kc, to);
   }
 #endif
-  bool collides(int64_t rows, int64_t terms) const {
-    constexpr int64_t MANY_ROWS = 12 * MR, MANY_TERMS = 128;
-    return (W == 16 && this->stride % LINE != 0 && rows > MANY_ROWS && terms > MANY_TERMS) || RightMatrix<T>::collides(rows, terms);
-  }
 };
 
 // The operands as floats; as pairs of bf16 and as tiles of such pairs: simd/bf16_operands.h.
@@ -139,6 +136,22 @@ OPSCOPE_APART void run_rows(const Call& c, const Size& s) {
   const T* const a = input<T>(c, 0);
   run_few_terms(c, s.p, [=](int64_t i, int64_t row, int64_t p) { return a[i * all + row * next_row + p * next_term]; }, input<T>(c, 1), output<T>(c));
 }
+
+#if defined(OPSCOPE_INTERLEAVED)
+// The same where the right operand is stored transposed: each thread turns it.
+inline int64_t turned_right_floats(const Products& p) { return by_rows_beside_far_cache(p) ? up(p.n * p.k, LINE) : 0; }
+OPSCOPE_APART void run_turned_rows(const Call& c, const Size& s) {
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k, next_row = s.trans_a ? 1 : k, next_term = s.trans_a ? m : 1;
+  float* const turned = c.scratch + c.thread * turned_right_floats(s.p);
+  for (int64_t i = 0; i < s.p.batch; i++) {
+    const float* const a = input(c, 0) + i * m * k;
+    turn_rows(input(c, 1) + i * n * k, k, n, turned, n);
+    run_few_terms(c, Products{1, m, n, k}, [=](int64_t, int64_t row, int64_t p) { return a[row * next_row + p * next_term]; }, static_cast<const float*>(turned), output(c) + i * m * n);
+  }
+}
+#else
+inline int64_t turned_right_floats(const Products&) { return 0; }
+#endif
 
 // A vector of each product times a number.
 template <class T>
@@ -248,12 +261,20 @@ void run(const Call& c) {
   if (inner == 1 && (rows == 1 || cols == 1) && s.p.batch >= c.threads) return run_multiples<T>(c, s);
   if (is_narrow(s, sizeof(T) == sizeof(float))) return run_narrow<T>(c, s);
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
+#if defined(OPSCOPE_DOT_BLOCKS)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (by_dot_blocks(s)) return run_dot_blocks(c, s);
+#endif
   constexpr bool MORE_DOTS = WIDENED_AT_ONCE<T> && !Operands::TILES;
   if (by_dots(s, sizeof(T), MORE_DOTS) || by_turned_dots(s, sizeof(T), MORE_DOTS)) return run_dots<typename Operands::Term>(c, s, c.scratch + c.thread * turned_floats(s, rows));
   if constexpr (sizeof(T) == sizeof(float))
     if (c.distant_cache && by_tiles_along_rows(s, c.threads)) return run_along_rows(c, s);
   if constexpr (NR >= IN_LINE<T>)
     if (c.stream && c.distant_cache && streams(s, sizeof(T))) return run_streamed<T>(c, s, Operands::output(output<T>(c)));
+#if defined(OPSCOPE_INTERLEAVED)
+  if constexpr (sizeof(T) == sizeof(float))
+    if (c.distant_cache && by_rows_beside_far_cache(s.p)) return s.trans_b ? run_turned_rows(c, s) : run_rows<T>(c, s);
+#endif
   if (by_rows(s) && !(Operands::PAIRS && inner > 1 && rows >= W)) return run_rows<T>(c, s);
 #if defined(OPSCOPE_PAIRS)
   // Rows of an odd number of terms would be copied one by one, for few columns.
@@ -275,10 +296,17 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   const bool is_float = bytes == sizeof(float);
-  if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes) || by_dots(size, bytes, is_float) || (is_float && by_rows(size) && !streams(size, bytes))) return 0;
+#if defined(OPSCOPE_DOT_BLOCKS)
+  const size_t dots = is_float && by_dot_blocks(size) ? static_cast<size_t>(threads * DotFloats(size).all) : 0;
+#else
+  constexpr size_t dots = 0;
+#endif
+  if (size.p.m == 1 || size.p.n == 1 || by_few_columns(size, bytes) || by_few_rows(size, bytes)) return 0;
+  if (dots > 0) return dots;
+  if (by_dots(size, bytes, is_float) || (is_float && by_rows(size) && !streams(size, bytes))) return 0;
   const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
   const size_t streamed = streams(size, bytes) ? static_cast<size_t>(threads * StreamedFloats(size.p).all()) : 0, along = is_float ? along_rows_scratch(size, threads) : 0;
-  const size_t floats = larger(products_scratch(size, bytes, threads), larger(streamed, along));
+  const size_t floats = larger(larger(products_scratch(size, bytes, threads), static_cast<size_t>(threads * turned_right_floats(size.p))), larger(streamed, along));
   return floats + static_cast<size_t>(threads * turned_floats(size, by_turned_dots(size, bytes, true) ? size.p.m : columns_by_dots(size, bytes)));
 }
 

@@ -112,15 +112,22 @@ inline V vlast(V v) { return _mm512_permutexvar_ps(_mm512_set1_epi32(15), v); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 // The sums of eight vectors.
 inline __m256 vsums(const V (&v)[8]) {
-  const auto halves = [](V a, V b) { return _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)); };
-  const auto quarters = [&](int i) {
-    const __m512d a = _mm512_castps_pd(halves(v[i], v[i + 1])), b = _mm512_castps_pd(halves(v[i + 2], v[i + 3]));
-    return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
-  };
-  const V low = quarters(0), high = quarters(4), joined = _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd));
-  return _mm512_castps512_ps256(_mm512_add_ps(_mm512_shuffle_f32x4(joined, joined, 0x88), _mm512_shuffle_f32x4(joined, joined, 0xdd)));
+  // Of two vectors: what is added lies at the same place of one of them and of a permutation of both.
+  const auto halves = [](V a, V b) { return _mm512_add_ps(_mm512_mask_blend_ps(0xff00, a, b), _mm512_shuffle_f32x4(a, b, 0x4e)); };
+  const auto quarters = [](V a, V b) { return _mm512_add_ps(_mm512_mask_blend_ps(0xf0f0, a, b), _mm512_permutex2var_ps(a, _mm512_setr_epi32(4, 5, 6, 7, 16, 17, 18, 19, 12, 13, 14, 15, 24, 25, 26, 27), b)); };
+  const auto eighths = [](V a, V b) { return _mm512_add_ps(_mm512_mask_blend_ps(0xcccc, a, b), _mm512_castpd_ps(_mm512_shuffle_pd(_mm512_castps_pd(a), _mm512_castps_pd(b), 0x55))); };
+  // Two lanes of each vector, in this order: 0, 4, 2, 6, 1, 5, 3, 7.
+  const V all = eighths(quarters(halves(v[0], v[1]), halves(v[2], v[3])), quarters(halves(v[4], v[5]), halves(v[6], v[7])));
+  const V sums = _mm512_add_ps(all, _mm512_permute_ps(all, 0xb1));
+  return _mm512_castps512_ps256(_mm512_permutexvar_ps(_mm512_setr_epi32(0, 8, 4, 12, 2, 10, 6, 14, 0, 0, 0, 0, 0, 0, 0, 0), sums));
 }
 inline void vstore_sums(float* p, const V (&v)[8], int n) { _mm256_mask_storeu_ps(p, static_cast<__mmask8>((1u << n) - 1), vsums(v)); }
+// The first n of the sums of eight vectors to p (`first`), or added to those there.
+inline void vadd_sums(float* p, const V (&v)[8], int n, bool first) {
+  const __mmask8 lanes = static_cast<__mmask8>((1u << n) - 1);
+  const __m256 sums = vsums(v);
+  _mm256_mask_storeu_ps(p, lanes, first ? sums : _mm256_add_ps(sums, _mm256_maskz_loadu_ps(lanes, p)));
+}
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }
 using VNan = __mmask16;  // the lanes that held none

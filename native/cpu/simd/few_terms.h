@@ -25,10 +25,20 @@ inline bool by_rows_of_results(const Products& p) {
   return few && n >= 4 * NR && (m > ROWS_OF_A_TILE || n * k <= FEW_FLOATS / 8);
 }
 
+// Three to five terms also of more rows where the last-level cache is far (AVX-512, f32): panel by panel, lines would come from there again and again. The
+// right operand, which is turned where it is stored transposed, stays in the first-level cache.
+inline bool by_rows_beside_far_cache(const Products& p) {
+  constexpr int64_t LEAST_TERMS = 3, MOST_TERMS = 5, LEAST_ROWS = 24, LEAST_COLUMNS = 2 * W, NEAR = 3 << 12;
+  return W == 16 && p.k >= LEAST_TERMS && p.k <= MOST_TERMS && p.m >= LEAST_ROWS && p.n >= (p.k < MOST_TERMS ? 1 : 2) * LEAST_COLUMNS && p.n * p.k <= NEAR;
+}
+
 constexpr int ROWS_TOGETHER = W < 16 ? 2 : 4;  // whose factors stay in registers while they meet the same vectors
 
+// How rows are written: streamed, or from the first vector on that starts a line by whole lines.
+enum class Written { plainly, by_lines, streamed };
+
 // ROWS rows of results. left(row, p): a term of one of them.
-template <int ROWS, int K, bool STREAM, class T, class F>
+template <int ROWS, int K, Written WRITTEN, class T, class F>
 OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* out) {
   V x[ROWS][K];
 #pragma GCC unroll 4
@@ -45,8 +55,7 @@ OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* o
   };
   int64_t j = 0;
   V sum[ROWS];
-  // Rows that start within lines are streamed from the next vector on that does not.
-  if constexpr (STREAM && ROWS == 1)
+  if constexpr (WRITTEN != Written::plainly && ROWS == 1)
     if (const int head = static_cast<int>(before_line(out)); head > 0) {
       sums([head](const T* at) { return vload_n(at, head, 0); }, sum);
       vstore_n(out, sum[0], head);
@@ -55,7 +64,7 @@ OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* o
   for (; j + W <= n; j += W) {
     sums([j](const T* at) { return vload(at + j); }, sum);
 #pragma GCC unroll 4
-    for (int i = 0; i < ROWS; i++) put<STREAM>(out + i * n + j, sum[i]);
+    for (int i = 0; i < ROWS; i++) put<WRITTEN == Written::streamed>(out + i * n + j, sum[i]);
   }
   if (const int rest = static_cast<int>(n - j); rest > 0) {
     sums([j, rest](const T* at) { return vload_n(at + j, rest, 0); }, sum);
@@ -64,16 +73,16 @@ OPSCOPE_INLINE void few_terms_of_rows(const F& left, const T* b, int64_t n, T* o
 }
 
 // left(i, row, p): a term of a row of product i.
-template <int K, bool STREAM, class T, class F>
+template <int K, Written WRITTEN, class T, class F>
 void few_terms(const Call& c, const Products& s, const F& left, const T* right, T* results) {
   if constexpr (K > 1)
-    if (s.k < K) return few_terms<K - 1, STREAM>(c, s, left, right, results);
+    if (s.k < K) return few_terms<K - 1, WRITTEN>(c, s, left, right, results);
   const Range r = part(s.batch * s.m, 1, c.thread, c.threads);
   const bool together = rows_start_lines(s.n);
   for (int64_t row = r.begin; row < r.end;) {
     const int64_t i = row / s.m, in = row - i * s.m;
     const auto rows_of = [&](auto rows) {
-      few_terms_of_rows<rows.VALUE, K, STREAM>([&](int64_t nth, int64_t p) { return left(i, in + nth, p); }, right + i * K * s.n, s.n, results + row * s.n);
+      few_terms_of_rows<rows.VALUE, K, WRITTEN>([&](int64_t nth, int64_t p) { return left(i, in + nth, p); }, right + i * K * s.n, s.n, results + row * s.n);
       row += rows.VALUE;
     };
     const int64_t rest = least(s.m - in, r.end - row);
@@ -89,14 +98,16 @@ void few_terms(const Call& c, const Products& s, const F& left, const T* right, 
     }
     rows_of(Count<1>{});
   }
-  if constexpr (STREAM) vfence();
+  if constexpr (WRITTEN == Written::streamed) vfence();
 }
 
 template <class T, class F>
 void run_few_terms(const Call& c, const Products& s, const F& left, const T* right, T* results) {
   constexpr int64_t LONG_ROWS = 1024;  // of whose lines few are not written whole
-  if (c.stream && (s.n % LINE == 0 || (c.distant_cache && s.n >= LONG_ROWS))) few_terms<FEW_TERMS_OF_ROW, true>(c, s, left, right, results);
-  else few_terms<FEW_TERMS_OF_ROW, false>(c, s, left, right, results);
+  if (c.stream && (s.n % LINE == 0 || (c.distant_cache && s.n >= LONG_ROWS))) return few_terms<FEW_TERMS_OF_ROW, Written::streamed>(c, s, left, right, results);
+  if constexpr (W == 16 && sizeof(T) == sizeof(float))
+    if (c.distant_cache) return few_terms<FEW_TERMS_OF_ROW, Written::by_lines>(c, s, left, right, results);
+  few_terms<FEW_TERMS_OF_ROW, Written::plainly>(c, s, left, right, results);
 }
 
 }  // namespace

@@ -259,9 +259,15 @@ struct RightMatrix {
   int64_t terms;
   // Whether panels are read as they lie: what copying costs is then not won back. Not one narrow panel that many rows meet, whose last terms are copied anyway.
   bool stays(int64_t rows, int64_t terms, int64_t columns) const { return sizeof(T) == sizeof(float) && !transposed && (W == 16 || stride % 512 != 0 || rows <= MR) && (rows <= FEW_ROWS || terms * columns <= FEW_FLOATS) && !(columns < NR && columns != W && terms >= FEW_TERMS && rows > MANY_ROWS); }
-  // Whether the rows of a panel take the places of others in the second-level cache before the last tile has met them.
+  // Whether the rows of a panel take the places of others in the second-level cache before the last tile has met them. Or start within lines (AVX-512, `terms`
+  // in all): many rows of the left one repay packed panels, which two at a time meet, fewer where the right one is larger than that cache or its rows lie about a page apart.
   bool collides(int64_t rows, int64_t terms) const {
     constexpr int64_t APART = 512, FEW_TILES = 2 * MR, SETS_FILLED = 128;
+    constexpr int64_t MORE_ROWS = 4 * MR, TERMS_WITHIN_LINES = 128, TERMS_OF_PAGES = 192, FAR = 1 << 19, PAGE = 1024, NEARLY = 2;
+    if (W == 16 && sizeof(T) == sizeof(float) && stride % LINE != 0 && terms > TERMS_WITHIN_LINES) {
+      const bool pages = (stride + NEARLY) % PAGE <= 2 * NEARLY && terms >= TERMS_OF_PAGES;
+      if (rows > MANY_ROWS || (rows > MORE_ROWS && (pages || times(terms, stride) >= FAR))) return true;
+    }
     return stride % APART == 0 && rows > FEW_TILES && terms >= SETS_FILLED;
   }
   // How many of kc terms from l on are: not the last ones of a narrow panel, whose vectors would reach behind the matrix. One of a whole vector is met by that alone.

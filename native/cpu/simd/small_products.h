@@ -17,12 +17,12 @@ inline bool is_small(const Products& p, bool trans_a, bool trans_b) {
   constexpr int64_t LEAST_LYING_ROWS = 7, MOST_LYING_ROWS = 52, LEAST_LYING_TERMS = 9, MOST_LYING_TERMS = 64;
   if (trans_a && !trans_b && p.m >= LEAST_LYING_ROWS && p.m <= MOST_LYING_ROWS && p.k >= LEAST_LYING_TERMS && p.k <= MOST_LYING_TERMS && p.n > 4 * W) return true;
   constexpr int64_t MOST_FLOATS = 1 << 15, FLOATS_OF_LEFT = 1 << 18, FAR_FLOATS_OF_LEFT = 1 << 22, TERMS = 128, TERMS_OF_LEFT = 512, RESULTS_OF_TERMS = 64, TERMS_OF_TURNED = 8, COLUMNS_OF_GROUPS = 128;
-  constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart
-  const bool low = !trans_a && !trans_b && p.m >= LEAST_LOW && p.m <= MOST_LOW && p.n >= LONG_ROW && (p.n + NEARLY) % PAGE <= 2 * NEARLY;
+  constexpr int64_t LEAST_LOW = 9, MOST_LOW = 14, TERMS_OF_LOW = 16, FLOATS_OF_LOW = 1 << 20, LONG_ROW = 2048, PAGE = 1024, NEARLY = 2;  // few long rows, about a multiple of a page apart
+  const bool low = !trans_b && p.k <= TERMS_OF_LOW && p.m >= LEAST_LOW && p.m <= MOST_LOW && p.n >= LONG_ROW && (p.n + NEARLY) % PAGE <= 2 * NEARLY;
   if (p.k <= VECTOR_TERMS && p.m * p.n > RESULTS_OF_TERMS * p.k * p.k && !low && !(trans_a && p.k >= TERMS_OF_TURNED)) return false;
   const bool narrow = p.n <= 4 * W, left_lies = trans_a && narrow && (!trans_b || p.m >= 4 * p.n), last_apart = p.n % W > 0 && p.n % W <= W / 2;
   const bool near = p.k <= TERMS || p.n % (4 * W) == 0 || (trans_b && narrow && last_apart) || (left_lies && p.k <= TERMS_OF_LEFT);
-  return times(p.m, p.k) <= (left_lies ? (p.k <= VECTOR_TERMS ? FAR_FLOATS_OF_LEFT : FLOATS_OF_LEFT) : MOST_FLOATS) && times(p.n, p.k) <= MOST_FLOATS && near && !(trans_a && p.n > COLUMNS_OF_GROUPS);
+  return times(p.m, p.k) <= (left_lies ? (p.k <= VECTOR_TERMS ? FAR_FLOATS_OF_LEFT : FLOATS_OF_LEFT) : MOST_FLOATS) && times(p.n, p.k) <= (low ? FLOATS_OF_LOW : MOST_FLOATS) && near && (low || !(trans_a && p.n > COLUMNS_OF_GROUPS));
 }
 
 // Element (i, p) of the left operand lies at data[i * row + p * term].

@@ -33,6 +33,46 @@ void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out
 
 constexpr int64_t LONG_TERMS = 1024;  // of rows in memory, which are then fetched ahead
 
+// Rows of f32 of which several meet the vector together: alone, each would load it again, from the second-level cache where it is long.
+constexpr int ROWS_TOGETHER_OF_DOTS = 4;
+constexpr int64_t TERMS_OF_ROWS_TOGETHER = W == LINE ? 4096 : INT64_MAX;  // from these on
+
+// out[i] = sum over l of v[l] * b[i, l] for those rows.
+OPSCOPE_APART void dot_rows_together(const float* v, const float* b, int64_t k, float* out) {
+  constexpr int ROWS = ROWS_TOGETHER_OF_DOTS, VECTORS = 2;
+  constexpr int64_t BLOCK = 8192, AHEAD = 64;  // terms whose sums are added up apart, and that are fetched ahead
+  V total[ROWS];
+#pragma GCC unroll 4
+  for (int i = 0; i < ROWS; i++) total[i] = vset(0);
+  for (int64_t from = 0; from < k; from += BLOCK) {
+    const int64_t end = least(from + BLOCK, k);
+    V sum[ROWS][VECTORS];
+#pragma GCC unroll 8
+    for (int i = 0; i < ROWS * VECTORS; i++) sum[i / VECTORS][i % VECTORS] = vset(0);
+    int64_t l = from;
+    for (; l + VECTORS * W <= end; l += VECTORS * W)
+#pragma GCC unroll 2
+      for (int at = 0; at < VECTORS; at++) {
+        const V x = vload(v + l + at * W);
+#pragma GCC unroll 4
+        for (int i = 0; i < ROWS; i++) {
+          const float* const row = b + i * k + l + at * W;
+          vprefetch(row + AHEAD);
+          sum[i][at] = vfma(x, vload(row), sum[i][at]);
+        }
+      }
+    for (; l < end; l += W) {
+      const int some = static_cast<int>(least(W, end - l));
+      const V x = vload_n(v + l, some, 0);
+#pragma GCC unroll 4
+      for (int i = 0; i < ROWS; i++) sum[i][0] = vfma(x, vload_n(b + i * k + l, some, 0), sum[i][0]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < ROWS; i++) total[i] = vadd(total[i], vadd(sum[i][0], sum[i][1]));
+  }
+  for (int i = 0; i < ROWS; i++) out[i] = vsum(total[i]);
+}
+
 // out[j] = sum over l of v[l] * b[j, l] for rows `r`.
 template <class T>
 void dot_rows(const Call& c, const T* v, const T* b, int64_t k, Range r, T* out) {
@@ -42,6 +82,9 @@ void dot_rows(const Call& c, const T* v, const T* b, int64_t k, Range r, T* out)
   if (k < 8 * W)
     for (; j + TOGETHER <= r.end; j += TOGETHER) dot_tile<1, TOGETHER>(v, b + j * k, k, k, out + j, int64_t{0}, 1);
 #endif
+  if constexpr (sizeof(T) == sizeof(float))
+    if (k >= TERMS_OF_ROWS_TOGETHER)
+      for (; j + ROWS_TOGETHER_OF_DOTS <= r.end; j += ROWS_TOGETHER_OF_DOTS) dot_rows_together(v, b + j * k, k, out + j);
   const auto times_vector = [=](auto row) { return sum_of_pairs(v, row, k, [](V x, V y) { return vmul(x, y); }); };
   if constexpr (sizeof(T) == sizeof(float) && W == LINE)
     if (c.stream && k >= LONG_TERMS)
