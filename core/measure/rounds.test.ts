@@ -91,6 +91,22 @@ describe('a pass of rounds', () => {
     expect(result.deviceStates!.map(({ firstSample }) => firstSample)).toEqual(result.rounds!.firstSamples)
   })
 
+  test('ends after its first rounds where something else ran on the same core beside all of them', async () => {
+    const rounds = async (probeNs: (calls: number) => number) => {
+      let calls = 0
+      const memory = memoryBackend([], 1000, () => void calls++, () => ({ probeBestNs: 3000 }))
+      const backend: Backend = { ...memory, open: async (problem) => {
+        const prepared = await memory.open(problem)
+        return { ...prepared, sample: async (request) => ({ ...(await prepared.sample(request)), probeNs: new Float64Array(request.count).fill(probeNs(calls)) }) }
+      } }
+      return new Set((await pass(1, ['x', 'y'], 0, backend, 12).answer).result.rounds!.numbers).size
+    }
+    expect(await rounds(() => 3100)).toBe(12)
+    expect(await rounds(() => 4000)).toBe(4)
+    // Beside some of them: the others say something.
+    expect(await rounds((calls) => (calls % 2 === 0 ? 4000 : 3000))).toBe(12)
+  })
+
   test('implementations that fail, are wrong or find no memory have their failures, and the others are measured on memory of their own', async () => {
     const log: string[] = []
     const { result, others } = await pass(1, ['x', 'broken', 'wrong', 'oversized', 'throws', 'z'], 0, memoryBackend(log)).answer
