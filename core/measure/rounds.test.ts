@@ -73,6 +73,18 @@ describe('a pass of rounds', () => {
     expect(beside).toEqual([false, true, true])
   })
 
+  test('may be on the quietest processor where all that are compared are in it', async () => {
+    const quietest = async (whole?: boolean) => {
+      const asked: (boolean | undefined)[] = []
+      const memory = memoryBackend([])
+      const h = host([{ ...memory, open: (problem, alive) => (asked.push(problem.quietest), memory.open(problem, alive)) }])
+      h.deliver({ type: 'measure', id: 1, case: { ...add, impl: 'x' }, settings, resultId: 'r1', rounds: { others: [{ ...add, impl: 'y' }], first: 0, count: 4, seconds: 1, ...(whole === undefined ? {} : { whole }) } })
+      await h.answer(1)
+      return asked
+    }
+    expect([await quietest(true), await quietest(false), await quietest()]).toEqual([[true, true], [false, false], [false, false]])
+  })
+
   test('a burst in which the processor was taken away is taken again, three times at most, and all are kept', async () => {
     let calls = 0
     const interrupting = memoryBackend([], 1000, () => void calls++, () => ({ involuntarySwitches: (calls * calls) % 7 < 3 ? 1 : 0 }))

@@ -22,8 +22,10 @@ constexpr int64_t TAKEN_NS = 50'000;
 constexpr int MOST_TAKEN = 2;
 
 std::mutex mutex;
+bool asked_for = false;
 int users = 0;
-size_t at = 0;  // among the usable processors
+size_t at = 0;        // among the usable processors
+size_t quietest = 0;  // likewise, when it was last looked for
 double least_ns = std::numeric_limits<double>::infinity();  // of the probe, on any of them
 
 double usual_probe_ns() {
@@ -44,10 +46,10 @@ void look_for_quiet() {
   const auto& processors = topology().processors;
   const bool known = least_ns < std::numeric_limits<double>::infinity();
   double best_ns = std::numeric_limits<double>::infinity();
-  size_t best = at;
+  size_t best = quietest;
   int taken = 0;
   for (size_t i = 0; i < std::min(processors.size(), MOST_LOOKED_AT) && taken < MOST_TAKEN; i++) {
-    const size_t place = (at + i) % processors.size();
+    const size_t place = (quietest + i) % processors.size();
     if (!pin(processors[place])) continue;
     if (i > 0 && is_taken()) {
       taken++;
@@ -58,10 +60,15 @@ void look_for_quiet() {
     if (ns < best_ns) best_ns = ns, best = place;
     if (known && ns <= QUIET * least_ns) break;
   }
-  at = best;
+  at = quietest = best;
 }
 
 }  // namespace
+
+void set_quietest(bool asked) {
+  const std::lock_guard lock(mutex);
+  asked_for = asked;
+}
 
 OneProcessor::OneProcessor() {
   const std::lock_guard lock(mutex);
@@ -75,7 +82,10 @@ OneProcessor::~OneProcessor() {
 
 bool OneProcessor::bind() {
   const std::lock_guard lock(mutex);
-  if (users == 1 && topology().cores_of_guest) look_for_quiet();
+  if (users == 1) {
+    at = 0;
+    if (asked_for && topology().cores_of_guest) look_for_quiet();
+  }
   return at < topology().processors.size() && pin(topology().processors[at]);
 }
 

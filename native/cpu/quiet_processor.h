@@ -3,8 +3,11 @@
 
 namespace opscope::cpu {
 
-// The processor of teams of one thread: all that live at a time have the same, so that what is measured beside one another is measured there; the first of
-// them looks for the quietest. Elsewhere than in such a guest it is the first usable one.
+// From now on teams of one thread compute on the quietest processor, or on the first usable one as at the start. Those that live already stay where they are.
+void set_quietest(bool asked);
+
+// The processor of teams of one thread: all that live at a time have the same, so that what is measured beside one another is measured there. The first of
+// them looks for the quietest where that is asked for and the system is such a guest.
 class OneProcessor {
  public:
   OneProcessor();

@@ -150,7 +150,7 @@ Topology topology_of_cores(const std::vector<uint64_t>& cores) {
 std::string placement_text(const Topology& t, bool bound) {
   if (!bound) return "placed by the system: threads cannot be bound to a processor here";
   if (!t.cores_known) return "each bound to its processor, in their order (which of them share a core is not known): " + list_text(t.processors.begin(), t.processors.end());
-  if (t.cores_of_guest) return "each bound to its processor: " + list_text(t.processors.begin(), t.processors.end()) + " (in a virtual machine, two of them may share a core; one thread takes the quietest)";
+  if (t.cores_of_guest) return "each bound to its processor: " + list_text(t.processors.begin(), t.processors.end()) + " (in a virtual machine, two of them may share a core; in interleaved rounds one thread takes the quietest)";
   const auto second = t.processors.begin() + t.physical;
   std::string text = "one per core first, each bound to its processor: " + list_text(t.processors.begin(), second);
   if (second != t.processors.end()) text += ", then their siblings " + list_text(second, t.processors.end());

@@ -92,6 +92,8 @@ test('passes of several groups are spread over each other', () => {
 test('an implementation in a process of its own goes there and back with the others, a block for each round', () => {
   const torch = { ...aCase(1), backend: 'python', impl: 'torch', device: 'python:cpu' }
   const { order, stored } = run(source([...impls(1, 'x', 'y'), torch]), (c) => (c.impl === 'torch' ? 300 : 100))
+  const wholeOf = (step: IteratorResult<Step, void>) => (!step.done && 'case' in step.value ? step.value.rounds?.whole : undefined)
+  expect([wholeOf(source([...impls(1, 'x', 'y'), torch]).turns.next()), wholeOf(source(impls(1, 'x', 'y')).turns.next())]).toEqual([false, true])
   expect(order.slice(0, 4)).toEqual(['x1 y1', 'torch1', 'torch1', 'x1 y1'])
   expect(stored.map((result) => result.rounds!.ratio!.ratio.toFixed(2))).toEqual(['1.00', '1.00', '3.00'])
 })

@@ -185,7 +185,7 @@ export class Rounds {
     const members = open.together
     const [lead, ...others] = members as [Member, ...Member[]]
     const left = members.reduce((sum, member) => sum + member.left, 0)
-    const measured = yield { case: lead.case, settings: this.settings, seconds: left, rounds: { others: others.map((member) => member.case), first, count, seconds }, ...this.#generation }
+    const measured = yield { case: lead.case, settings: this.settings, seconds: left, rounds: { others: others.map((member) => member.case), first, count, seconds, whole: members.length === open.members.length }, ...this.#generation }
     if (measured.length === members.length) for (const [i, member] of members.entries()) yield* this.#took(open, member, measured[i]!)
     else yield* this.#alone(open, members)
   }
