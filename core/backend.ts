@@ -208,6 +208,8 @@ export interface Problem {
   scalars: readonly number[]
   /** Every tensor of a call, in the op's order. Inputs are those with a fill, outputs those that are not `in`. */
   tensors: readonly Tensor[]
+  /** One thread may compute on whichever processor is least disturbed at the moment: all that it is compared with does so too. */
+  quietest?: boolean
 }
 
 /** The tensors that are filled before a call, in the order of their streams. */

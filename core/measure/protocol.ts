@@ -5,7 +5,7 @@ import { resultSchema } from '../result'
 import { measureSettingsSchema } from './settings'
 
 /** Rounds over several implementations of one case: from number `first` on, as many as last `seconds`, at most `count`. */
-const roundsSchema = z.object({ others: z.array(benchmarkCaseSchema).max(255), first: z.number().int().nonnegative(), count: z.number().int().positive(), seconds: z.number().positive() })
+const roundsSchema = z.object({ others: z.array(benchmarkCaseSchema).max(255), first: z.number().int().nonnegative(), count: z.number().int().positive(), seconds: z.number().positive(), /** Nothing is measured in these rounds by another process. */ whole: z.boolean().optional() })
 export type RoundsPass = z.infer<typeof roundsSchema>
 
 /**

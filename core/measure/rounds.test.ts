@@ -73,6 +73,18 @@ describe('a pass of rounds', () => {
     expect(beside).toEqual([false, true, true])
   })
 
+  test('may be on the quietest processor where all that are compared are in it', async () => {
+    const quietest = async (whole?: boolean) => {
+      const asked: (boolean | undefined)[] = []
+      const memory = memoryBackend([])
+      const h = host([{ ...memory, open: (problem, alive) => (asked.push(problem.quietest), memory.open(problem, alive)) }])
+      h.deliver({ type: 'measure', id: 1, case: { ...add, impl: 'x' }, settings, resultId: 'r1', rounds: { others: [{ ...add, impl: 'y' }], first: 0, count: 4, seconds: 1, ...(whole === undefined ? {} : { whole }) } })
+      await h.answer(1)
+      return asked
+    }
+    expect([await quietest(true), await quietest(false), await quietest()]).toEqual([[true, true], [false, false], [false, false]])
+  })
+
   test('a burst in which the processor was taken away is taken again, three times at most, and all are kept', async () => {
     let calls = 0
     const interrupting = memoryBackend([], 1000, () => void calls++, () => ({ involuntarySwitches: (calls * calls) % 7 < 3 ? 1 : 0 }))
@@ -89,6 +101,22 @@ describe('a pass of rounds', () => {
   test('each interrupted burst has its switches, though those of the one before were as many', async () => {
     const { result } = await pass(1, ['x', 'y'], 0, memoryBackend([], 1000, () => undefined, () => ({ involuntarySwitches: 1 }))).answer
     expect(result.deviceStates!.map(({ firstSample }) => firstSample)).toEqual(result.rounds!.firstSamples)
+  })
+
+  test('ends after its first rounds where something else ran on the same core beside all of them', async () => {
+    const rounds = async (probeNs: (calls: number) => number) => {
+      let calls = 0
+      const memory = memoryBackend([], 1000, () => void calls++, () => ({ probeBestNs: 3000 }))
+      const backend: Backend = { ...memory, open: async (problem) => {
+        const prepared = await memory.open(problem)
+        return { ...prepared, sample: async (request) => ({ ...(await prepared.sample(request)), probeNs: new Float64Array(request.count).fill(probeNs(calls)) }) }
+      } }
+      return new Set((await pass(1, ['x', 'y'], 0, backend, 12).answer).result.rounds!.numbers).size
+    }
+    expect(await rounds(() => 3100)).toBe(12)
+    expect(await rounds(() => 4000)).toBe(4)
+    // Beside some of them: the others say something.
+    expect(await rounds((calls) => (calls % 2 === 0 ? 4000 : 3000))).toBe(12)
   })
 
   test('implementations that fail, are wrong or find no memory have their failures, and the others are measured on memory of their own', async () => {

@@ -48,6 +48,8 @@ const WARM_SECONDS = 0.002
 const MIN_ROUNDS = 4
 const MIN_LONG_ROUNDS = 2
 const VERY_LONG_SAMPLE_SECONDS = 0.05
+/** How much longer than its best time the speed probe takes where something else runs on the same core: clocks of a guest differ by less. */
+const CROWDED = 1.15
 /** Bursts of a round at most: one that was interrupted is taken again, which a scheduler mostly lets through. */
 const MAX_TRIES = 3
 
@@ -74,7 +76,9 @@ export async function measureRounds(members: readonly RoundMember[], request: Ro
     const least = turns.some(({ isLong }) => isLong) ? MIN_LONG_ROUNDS : MIN_ROUNDS
     const from = now()
     for (let round = request.first; round < request.first + request.count; round++) {
-      if (round % 2 === 0 && round - request.first >= least && now() - from >= request.seconds * 1000) break
+      const taken = round - request.first
+      // Something beside them stays for about a second, and rounds beside it say little: better ones come later.
+      if (round % 2 === 0 && taken >= least && (now() - from >= request.seconds * 1000 || (taken === least && turns.every(({ isCrowded }) => isCrowded)))) break
       onProgress({ phase: 'sampling', samples: turns[0]?.samples ?? 0 })
       for (current of round % 2 === 0 ? order : order.toReversed()) await current.take(round)
     }
@@ -111,6 +115,8 @@ class Turns {
   readonly #numbers: number[] = []
   readonly #firstSamples: number[] = []
   readonly #states: NonNullable<Result['deviceStates']> = []
+  /** Bursts beside something else on the same core. */
+  #crowded = 0
   #pace: WarmPace
   readonly #sample
   #sampleSeconds: number
@@ -140,6 +146,11 @@ class Turns {
   /** Whether a call is so long that a few of them are a pass. */
   get isLong(): boolean {
     return this.#sampleSeconds >= VERY_LONG_SAMPLE_SECONDS
+  }
+
+  /** Whether the speed probe says that something else ran on the core beside every burst. */
+  get isCrowded(): boolean {
+    return this.#crowded > 0 && this.#crowded === this.#numbers.length
   }
 
   /**
@@ -187,6 +198,8 @@ class Turns {
         this.#samplesNs.push(samplesNs[i]!)
         this.#probesNs.push(probeNs?.[i] ?? 0)
       }
+      const probes = probeNs?.slice(-this.#burst) ?? []
+      if (probes.length > 0 && Math.min(...probes) > CROWDED * (state.probeBestNs ?? Infinity)) this.#crowded++
       const last = this.#states.at(-1)?.state
       const interrupted = (state.involuntarySwitches ?? 0) > 0
       // Switches and stolen time are those of this burst alone, so each that has some has its own state, even if it equals the last.

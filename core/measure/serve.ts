@@ -199,7 +199,7 @@ async function measureTogether({ backends, cases, link, now, pool }: Context, { 
       const startedMs = now()
       try {
         const { op, backend } = served(backends, member.case)
-        const taken = await cases.takeBlock(member.identity, now, () => backend.open(problemOf(op, member.case, settings.seed), alive, opened[0]?.prepared), opened[0]?.fresh)
+        const taken = await cases.takeBlock(member.identity, now, () => backend.open({ ...problemOf(op, member.case, settings.seed), quietest: rounds.whole === true }, alive, opened[0]?.prepared), opened[0]?.fresh)
         opened.push({ ...member, ...taken, op, openingMs: now() - startedMs })
       } catch (error) {
         failed.push(failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed, wallMs: now() - startedMs }))

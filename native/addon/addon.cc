@@ -5,6 +5,7 @@
 #include "case_object.h"
 #include "convert.h"
 #include "energy_object.h"
+#include "quiet_processor.h"
 #include "watch_object.h"
 
 namespace opscope {
@@ -71,10 +72,20 @@ Napi::Value set_library_folders(const Napi::CallbackInfo& info) {
   });
 }
 
+// setQuietest(asked): whether cases of one thread that are opened while none is open compute on the quietest processor of a virtual machine, else on the first.
+Napi::Value set_quietest(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    if (!info[0].IsBoolean()) throw Error("internal", "asked: expected a boolean");
+    cpu::set_quietest(info[0].As<Napi::Boolean>().Value());
+    return info.Env().Undefined();
+  });
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("info", Napi::Function::New(env, parts, "info"));
   exports.Set("devices", Napi::Function::New(env, devices, "devices"));
   exports.Set("setLibraryFolders", Napi::Function::New(env, set_library_folders, "setLibraryFolders"));
+  exports.Set("setQuietest", Napi::Function::New(env, set_quietest, "setQuietest"));
   CaseObject::define(env, exports);
   EnergyObject::define(env, exports);
   WatchObject::define(env, exports);

@@ -148,7 +148,7 @@ void CpuCase::where_called(const std::function<void()>& job) {
   if (!calls_->alone()) return team_->lead(job);
   team_->rest();
   // A guest with threads of its own must not be bound: they would inherit it.
-  const Bound bound(team_->size() == 1);
+  const Bound bound(team_->size() == 1 ? processor_of_one() : -1);
   job();
 }
 

@@ -58,7 +58,7 @@ class Best {
 
 Best best;
 
-// Time in ms that a hypervisor ran something else while the first `threads` processors had work; NaN where that is not
+// Time in ms that a hypervisor ran something else while the processors of a team of `threads` had work; NaN where that is not
 // told. Only virtual machines have it, and reading the file takes long on large machines.
 double stolen_ms(int threads) {
 #if defined(__linux__)
@@ -72,7 +72,7 @@ double stolen_ms(int threads) {
     char* at = nullptr;
     const long number = std::strtol(line.c_str() + 3, &at, 10);
     const auto end = processors.begin() + std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(processors.size()));
-    if (std::find(processors.begin(), end, static_cast<int>(number)) == end) continue;
+    if (threads == 1 ? number != processor_of_one() : std::find(processors.begin(), end, static_cast<int>(number)) == end) continue;
     // user, nice, system, idle, iowait, irq, softirq, steal
     double value = 0;
     for (int field = 0; field < 8; field++) value = std::strtod(at, &at);

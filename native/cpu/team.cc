@@ -17,9 +17,11 @@ namespace {
 constexpr int64_t SPIN_NS = 50'000;
 constexpr int SPINS = 64;
 
-// Runs after which shares are cut anew, how much the speed in them counts beside that of before, its bounds (a thread that was interrupted says little), and
-// the smallest change of a share that is worth the data that moves between caches.
-constexpr int RUNS_OF_CUT = 8;
+// Runs after which shares are cut anew (long ones take LONG_TICKS together, some 30 us: beside them cutting is little, and speeds change soon), how much the speed in
+// them counts beside that of before, its bounds (a thread that was interrupted says little), and the smallest change of a share that is worth the data that moves
+// between caches.
+constexpr int RUNS_OF_CUT = 8, LONG_RUNS_OF_CUT = 2;
+constexpr uint64_t LONG_TICKS = 1 << 16;
 constexpr double NEW_SPEED = 0.3, SLOWEST = 0.5, FASTEST = 2, LEAST_CHANGE = 0.02;
 
 inline uint64_t ticks() {
@@ -44,6 +46,7 @@ void spin_until(Done done) {
 }  // namespace
 
 Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), decks_(new Deck[static_cast<size_t>(threads)]), paces_(new Pace[static_cast<size_t>(threads)]) {
+  if (threads_ == 1) one_.emplace();
   for (int i = 0; i <= threads_; i++) cuts_.push_back(static_cast<int>(int64_t{SHARES} * i / threads_));
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int i = 1; i < threads_; i++) {
@@ -80,7 +83,7 @@ Team::~Team() {
 
 void Team::prepare_thread(int index) {
   const auto& processors = topology().processors;
-  if (static_cast<size_t>(index) < processors.size() && pin(processors[static_cast<size_t>(index)])) pinned_++;
+  if (one_ ? one_->bind() : static_cast<size_t>(index) < processors.size() && pin(processors[static_cast<size_t>(index)])) pinned_++;
   denormals_off();
 }
 
@@ -147,7 +150,7 @@ void Team::run(void (*fn)(void*, int), void* context) {
   const bool shares = paces_[0].began != 0;
   end_share(0);
   for (auto& worker : workers_) spin_until([&] { return worker->done.load(std::memory_order_acquire) == runs_; });
-  if (shares && ++shared_runs_ == RUNS_OF_CUT) cut_shares();
+  if (shares && (++shared_runs_ == RUNS_OF_CUT || (shared_runs_ >= LONG_RUNS_OF_CUT && paces_[0].taken >= LONG_TICKS))) cut_shares();
 }
 
 void Team::work(Worker& self, int index) {

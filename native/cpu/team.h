@@ -5,8 +5,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "quiet_processor.h"
 
 namespace opscope::cpu {
 
@@ -81,6 +84,7 @@ class Team {
   void prepare_thread(int index);
 
   const int threads_;
+  std::optional<OneProcessor> one_;  // where that is one thread
   const Wait wait_;
   std::atomic<int> pinned_{0};
   // Polled by every worker: apart from what the leader writes.

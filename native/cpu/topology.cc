@@ -150,7 +150,7 @@ Topology topology_of_cores(const std::vector<uint64_t>& cores) {
 std::string placement_text(const Topology& t, bool bound) {
   if (!bound) return "placed by the system: threads cannot be bound to a processor here";
   if (!t.cores_known) return "each bound to its processor, in their order (which of them share a core is not known): " + list_text(t.processors.begin(), t.processors.end());
-  if (t.cores_of_guest) return "each bound to its processor: " + list_text(t.processors.begin(), t.processors.end()) + " (in a virtual machine, two of them may share a core)";
+  if (t.cores_of_guest) return "each bound to its processor: " + list_text(t.processors.begin(), t.processors.end()) + " (in a virtual machine, two of them may share a core; in interleaved rounds one thread takes the quietest)";
   const auto second = t.processors.begin() + t.physical;
   std::string text = "one per core first, each bound to its processor: " + list_text(t.processors.begin(), second);
   if (second != t.processors.end()) text += ", then their siblings " + list_text(second, t.processors.end());
@@ -256,16 +256,16 @@ bool pin(int processor) {
 #endif
 }
 
-Bound::Bound(bool asked) {
-  if (!asked || topology().processors.empty()) return;
+Bound::Bound(int processor) {
+  if (processor < 0) return;
 #if defined(__linux__)
   cpu_set_t set;
   if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0) return;
   for (int i = 0; i < CPU_SETSIZE; i++)
     if (CPU_ISSET(i, &set)) before_.push_back(i);
-  if (!pin(topology().processors[0])) before_.clear();
+  if (!pin(processor)) before_.clear();
 #elif defined(_WIN32)
-  const DWORD_PTR before = SetThreadAffinityMask(GetCurrentThread(), DWORD_PTR{1} << topology().processors[0]);
+  const DWORD_PTR before = SetThreadAffinityMask(GetCurrentThread(), DWORD_PTR{1} << processor);
   for (int i = 0; i < 64; i++)
     if (before >> i & 1) before_.push_back(i);
 #endif

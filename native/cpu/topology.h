@@ -59,10 +59,10 @@ int64_t available_memory();
 // Binds the calling thread to one logical processor. False where that is not allowed or not known here.
 bool pin(int processor);
 
-// Binds the calling thread to the first usable processor while it lives, where asked to; then gives it back those it had.
+// Binds the calling thread to a processor while it lives, unless that is -1; then gives it back those it had.
 class Bound {
  public:
-  explicit Bound(bool asked);
+  explicit Bound(int processor);
   ~Bound();
   Bound(const Bound&) = delete;
 

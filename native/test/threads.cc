@@ -3,12 +3,14 @@
 
 #include "expected.h"
 #include "hypervisor.h"
+#include "quiet_processor.h"
 #include "team.h"
 #include "topology.h"
 
 #if defined(__linux__)
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -59,7 +61,7 @@ void check_other_systems() {
   expect(cpu::placement_text(two, false) == "placed by the system: threads cannot be bound to a processor here", "threads that cannot be bound");
   cpu::Topology guest = cpu::topology_of_cores({0b0001, 0b0010, 0b0100});
   guest.cores_of_guest = true;
-  expect(cpu::placement_text(guest) == "each bound to its processor: 0-2 (in a virtual machine, two of them may share a core)", "processors that a hypervisor tells to be cores");
+  expect(cpu::placement_text(guest) == "each bound to its processor: 0-2 (in a virtual machine, two of them may share a core; in interleaved rounds one thread takes the quietest)", "processors that a hypervisor tells to be cores");
   cpu::Topology unknown;
   unknown.processors = {0, 1, 2, 3}, unknown.physical = 4;
   expect(cpu::placement_text(unknown) == "each bound to its processor, in their order (which of them share a core is not known): 0-3", "processors whose cores are not known");
@@ -96,6 +98,23 @@ void check_shared() {
   const std::weak_ptr<cpu::Team> gone = team;
   team.reset();
   expect(gone.expired(), "a team ends with the last case that has it");
+}
+
+// Teams of one thread that live at the same time are on one processor, where threads can be bound.
+void check_one() {
+  const auto processor = [](cpu::Team& team) {
+    int at = -1;
+    team.lead([&] { at = sched_getcpu(); });
+    return team.pinned() == 1 ? at : -1;
+  };
+  const auto& usable = cpu::topology().processors;
+  for (int round = 0; round < 4; round++) {
+    cpu::set_quietest(round % 2 == 0);
+    cpu::Team first(1), second(1, cpu::Team::Wait::asleep);
+    const int at = processor(first);
+    expect(at == processor(second) && at == cpu::processor_of_one() && std::find(usable.begin(), usable.end(), at) != usable.end(), "teams of one thread on one of the usable processors");
+    if (round % 2 == 1) expect(at == usable[0], "a team of one thread on the first processor");
+  }
 }
 
 // Every thread of a team may run on its own processor only.
@@ -184,6 +203,7 @@ int check_threads() {
   for (int threads = 1; threads <= processors && threads <= 8; threads++) check_bound(threads);
   for (int threads = 2; threads <= 5; threads++) check_parts(threads), check_shares(threads);
   check_shared();
+  check_one();
   check_other_systems();
   check_hypervisors();
   return expect.failed();

@@ -97,6 +97,8 @@ export interface NativeAddon {
   devices(backend: 'cpu' | 'cuda'): unknown
   /** Where NVIDIA's libraries are looked for beside the loader's own places; before the first call of `devices('cuda')`. Absent in older builds. */
   setLibraryFolders?(folders: readonly string[]): void
+  /** Whether cases of one thread that are opened while none is open compute on the quietest processor of a virtual machine, else on the first. */
+  setQuietest?(asked: boolean): void
   /** `beside`: a case of the same tensors, whose memory this one uses too. */
   Case: new (spec: NativeSpec, beside?: NativeCase) => NativeCase
   /** Throws where there is not exactly one GPU of this name that can be watched. */

@@ -88,3 +88,13 @@ it('offers composite operations where an implementation joins the kernels of the
   expect(parts.at(-1)!.tensors.at(-1)!.buffer).toBe(tensors.findIndex(({ role }) => role === 'out'))
   expect(Math.max(...parts.flatMap((part) => part.tensors.map(({ buffer }) => buffer)))).toBe(tensors.length + scratchBytes.length - 1)
 })
+
+it('says of a case of the processor whether it may be on the quietest one, and of none of a GPU', async () => {
+  const asked: boolean[] = []
+  const addon = { ...addonOf(0), setQuietest: (quietest: boolean) => void asked.push(quietest) } as NativeAddon
+  for (const one of [problem, { ...problem, quietest: true }, { ...problem, quietest: false }]) {
+    await new NativeBackend(addon, 'cuda').open(one)
+    await new NativeBackend(addon, 'cpu').open({ ...one, case: { ...problem.case, backend: 'cpu', device: 'cpu' } })
+  }
+  expect(asked).toEqual([false, true, false])
+})

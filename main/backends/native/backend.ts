@@ -195,6 +195,7 @@ export class NativeBackend implements Backend {
 
   async open(problem: Problem, alive?: () => void, beside?: PreparedCase): Promise<PreparedCase> {
     const spec = toSpec(this.id, problem)
+    if (this.id === 'cpu') this.addon.setQuietest?.(problem.quietest === true)
     const native = await whenCompiled(() => new this.addon.Case(spec, beside instanceof NativePreparedCase ? beside.native : undefined), alive)
     return new NativePreparedCase(native, problem, () => this.#energyMeter(spec.device))
   }

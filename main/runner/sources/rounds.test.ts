@@ -65,6 +65,24 @@ test('while a group is not settled there is time left, also where its passes too
   expect(seconds.at(-1)).toBeCloseTo(0)
 })
 
+test('short passes count as half of one, so that there may be more of them', () => {
+  const passes = (roundsOf: (pass: number) => number) => {
+    const cases = impls(1, 'x', 'y')
+    const { turns } = source(cases)
+    let step = turns.next()
+    let pass = 0
+    for (; !step.done && 'case' in step.value && step.value.rounds; pass++) {
+      const { first } = step.value.rounds
+      const numbers = Array.from({ length: roundsOf(pass) }, (_, i) => first + i)
+      step = turns.next(cases.map((c, i) => ({ ...aResult(`${pass} ${i}`, c), wallMs: 1, samplesNs: numbers.map(() => 100 + 50 * ((pass * 7 + i * 5) % 4)), rounds: { group: 0, numbers, firstSamples: numbers.map((_, at) => at) } })) as [Result, Result])
+    }
+    return pass
+  }
+  expect(passes(() => 8)).toBe(20)
+  expect(passes((pass) => (pass === 0 ? 8 : 4))).toBe(39)
+  expect(passes((pass) => (pass % 2 === 0 ? 8 : 6))).toBe(20)
+})
+
 test('passes of several groups are spread over each other', () => {
   const { order, stored } = run(source([...impls(1, 'x', 'y'), ...impls(2, 'x', 'y')]), () => 100)
   expect(order.slice(0, 4)).toEqual(['x1 y1', 'x2 y2', 'x1 y1', 'x2 y2'])
@@ -74,6 +92,8 @@ test('passes of several groups are spread over each other', () => {
 test('an implementation in a process of its own goes there and back with the others, a block for each round', () => {
   const torch = { ...aCase(1), backend: 'python', impl: 'torch', device: 'python:cpu' }
   const { order, stored } = run(source([...impls(1, 'x', 'y'), torch]), (c) => (c.impl === 'torch' ? 300 : 100))
+  const wholeOf = (step: IteratorResult<Step, void>) => (!step.done && 'case' in step.value ? step.value.rounds?.whole : undefined)
+  expect([wholeOf(source([...impls(1, 'x', 'y'), torch]).turns.next()), wholeOf(source(impls(1, 'x', 'y')).turns.next())]).toEqual([false, true])
   expect(order.slice(0, 4)).toEqual(['x1 y1', 'torch1', 'torch1', 'x1 y1'])
   expect(stored.map((result) => result.rounds!.ratio!.ratio.toFixed(2))).toEqual(['1.00', '1.00', '3.00'])
 })

@@ -17,6 +17,8 @@ export interface RoundGroup {
 
 /** Rounds of a pass at most. */
 const MAX_ROUNDS = 128
+/** What a pass of half as many rounds as the longest, or fewer, counts for. */
+const SHORT_PASS = 0.5
 /** Groups whose rounds are in progress at once, so that those of each are spread over some of the run, */
 const GROUPS_AT_ONCE = 8
 /** and bytes of them all, which a host may keep open. */
@@ -64,6 +66,9 @@ class Open {
   readonly bytes: number
   members: Member[]
   passes = 0
+  /** The same, short ones as half of one: those beside something else on the core end early (core/measure/rounds.ts). */
+  whole = 0
+  #longest = 0
   /** The next round, an even one. */
   round = 0
   wallMs = 0
@@ -86,8 +91,15 @@ class Open {
 
   /** Expected seconds of each member in the passes to come, by those so far: up to the fewest that can be enough, then half of those that there may be. */
   get secondsToCome(): number {
-    const passes = this.passes < MIN_PASSES ? MIN_PASSES - this.passes : Math.ceil((this.most - this.passes) / 2)
+    const passes = this.passes < MIN_PASSES ? MIN_PASSES - this.passes : Math.max(1, Math.ceil((this.most - this.whole) / 2))
     return (passes * this.wallMs) / 1000 / this.passes / this.members.length
+  }
+
+  /** Counts a pass of so many rounds. */
+  count(rounds: number): void {
+    this.passes++
+    this.#longest = Math.max(this.#longest, rounds)
+    this.whole += 2 * rounds > this.#longest ? 1 : SHORT_PASS
   }
 
   /** The results of what was measured, the ratios to the first of them included. */
@@ -106,7 +118,7 @@ class Open {
   /** Whether its rounds say enough: every speedup within the target. */
   enough(settings: MeasureSettings): boolean {
     if (this.passes < MIN_PASSES) return false
-    if (this.passes >= this.most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
+    if (this.whole >= this.most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
     const passes = roundPasses(base!)
     return others.every((side) => roundsSettled(roundsRatio(roundPasses(side), passes), settings.relativeCi))
@@ -155,8 +167,8 @@ export class Rounds {
     if (open.together.length === open.members.length) yield* this.#together(open, MAX_ROUNDS, seconds)
     else for (const round of [open.round, open.round + 1]) yield* this.#round(open, round)
     const last = Math.max(open.round + 1, ...open.members.flatMap(({ parts }) => parts.at(-1)?.result.rounds.numbers.at(-1) ?? []))
+    open.count(last + 1 - open.round)
     open.round = 2 * Math.ceil((last + 1) / 2)
-    open.passes++
     this.#open.shift()
     if (open.members.length > 0 && !open.enough(this.settings)) {
       this.#open.push(open)
@@ -173,7 +185,7 @@ export class Rounds {
     const members = open.together
     const [lead, ...others] = members as [Member, ...Member[]]
     const left = members.reduce((sum, member) => sum + member.left, 0)
-    const measured = yield { case: lead.case, settings: this.settings, seconds: left, rounds: { others: others.map((member) => member.case), first, count, seconds }, ...this.#generation }
+    const measured = yield { case: lead.case, settings: this.settings, seconds: left, rounds: { others: others.map((member) => member.case), first, count, seconds, whole: members.length === open.members.length }, ...this.#generation }
     if (measured.length === members.length) for (const [i, member] of members.entries()) yield* this.#took(open, member, measured[i]!)
     else yield* this.#alone(open, members)
   }

@@ -186,7 +186,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
 // One product by `threads` threads: those that share the rows pack two slabs of B together, others pack what they meet.
 template <class A, class B, class Out>
 void product(const Call& call, const Products& s, const A& a, const B& b, const Out& out, float* slabs, float* block, int thread, int threads, int& phase) {
-  const bool by_rows = s.m >= 2 * (s.whole_rows > MR ? s.whole_rows : MR) * threads || s.m > s.n, packs = threads == 1 || !by_rows;
+  const bool by_rows = s.by_rows(threads), packs = threads == 1 || !by_rows;
   const bool stays = right_stays(call, s, a, b, s.m);
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
@@ -257,7 +257,7 @@ void run_products(const Call& c, const Products& s, bool rounded, F one) {
     return;
   }
   if (c.most_parts > 1 && s.batch <= MOST_SHARED_LOOPS && (!rounded || s.n <= NC))
-    if (const Products::Blocks blocks(s, c); blocks.count() >= 2 * c.threads) {
+    if (const Products::Blocks blocks(s, c); blocks.pay(c.threads)) {
       float *const slab = c.scratch + c.thread * Products::Blocks::b_floats(s), *const blocks_of_a = c.scratch + s.floats_of_blocks(c.threads), *const shared = blocks_of_a + c.threads * af;
       for (int64_t i = 0; i < s.batch; i++) {
         if (rounded && i > 0) c.barrier(c.team);

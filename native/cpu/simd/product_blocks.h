@@ -19,6 +19,8 @@ struct Products {
   int64_t sum_floats() const { return up(m * least(n, NC), LINE); }
   int64_t multiplications() const { return batch * m * n * k; }
   bool whole(int threads) const { return threads == 1 || batch >= threads; }
+  // Whether threads that share one product share its rows; else its columns.
+  bool by_rows(int threads) const { return m >= 2 * (whole_rows > MR ? whole_rows : MR) * threads || m > n; }
   // Of all panels of B, which threads that take blocks of results pack together; of several products, those of one after the other in two buffers.
   int64_t panel_floats() const { return up(times(k, up(n, NR)), LINE); }
   bool packs_together() const { return panel_floats() <= MOST_PANEL_FLOATS && batch <= MOST_SHARED_LOOPS / 2; }
@@ -35,6 +37,7 @@ struct Products {
   struct Blocks {
     int64_t rows, columns, down, across;
     bool together;  // all threads pack B first; else each packs what it meets
+    bool one_each = false;
     static constexpr int64_t MOST_COLUMNS = 512, MOST_KEPT = 1 << 19;
     Blocks(const Products& p, const Call& c) {
       constexpr int64_t LEAST_ROWS = 28, LEAST_COLUMNS = 4 * NR;
@@ -52,13 +55,30 @@ struct Products {
           const int64_t end = (2 * each + 1) * (height * width + COPY_OF_LEFT * height + COLUMN_OF_BLOCK * width) + 2 * least(packing_alone, packing_together);
           if (end < soonest) soonest = end, rows = height, columns = width, down = high, across = wide, together = packing_together < packing_alone;
         }
+      if (count() < 2 * c.threads && !p.by_rows(c.threads)) cut_for_one_each(p, c.threads);
     }
+    // Whether they take less time than equal shares of all rows or columns.
+    bool pay(int threads) const { return one_each || count() >= 2 * threads; }
     int64_t count() const { return down * across; }
     // Whether what a thread packs of a column of blocks stays for its next block.
     static bool keeps(const Products& p, int64_t columns) { return times(p.k, columns) <= MOST_KEPT; }
     static int64_t b_floats(const Products& p) {
       const int64_t columns = up(least(p.n, MOST_COLUMNS), NR);
       return up(larger(p.terms() * columns, least(times(p.k, columns), MOST_KEPT)), LINE);
+    }
+
+   private:
+    // One for each thread, where sharing columns leaves threads without any, or one with many more than the others.
+    void cut_for_one_each(const Products& p, int64_t threads) {
+      constexpr int64_t ROW_OF_BLOCK = 4, COLUMN_OF_BLOCK = 36;  // what a block takes besides, in multiplications of an element for each term
+      const int64_t panels = (p.n - 1) / NR + 1, unit = p.whole_rows > 1 ? 2 * p.whole_rows : 1;
+      int64_t least_work = p.m * ((panels - 1) / threads + 1) * NR * 3 / 4;
+      for (int64_t cut = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS; cut <= least(panels, threads); cut++) {
+        const int64_t width = ((panels - 1) / cut + 1) * NR, wide = (p.n - 1) / width + 1, height = up((p.m - 1) / (threads / wide) + 1, unit);
+        const int64_t work = height * width + ROW_OF_BLOCK * height + COLUMN_OF_BLOCK * width;
+        if (height < MR || work >= least_work) continue;
+        least_work = work, rows = height, columns = width, down = (p.m - 1) / height + 1, across = wide, together = false, one_each = true;
+      }
     }
   };
 };

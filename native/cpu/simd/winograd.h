@@ -24,6 +24,7 @@ struct Winograd {
   int64_t rows, chunks;                     // rows of tiles at a time, and how many such parts a plane has
   bool fused;                               // filters are transformed a block at a time, because they meet one part
   int64_t block;                            // filters at a time
+  int64_t filter_groups = 1;                // threads that share rows of tiles, each with some of the filters
 
   Winograd(const Geometry& geometry, int threads)
       : g(geometry), channels(g.group_channels()), filters(g.group_filters()), across((g.width.output + 1) / 2), down((g.height.output + 1) / 2) {
@@ -39,6 +40,7 @@ struct Winograd {
     }
     const int64_t fit = FILTER_FLOATS / POINTS / (fused && channels > tile_stride() ? channels : tile_stride());
     block = even_part(fused ? parts_of(filters, threads) : filters, fit < 2 * MR ? 2 * MR : fit);
+    if (!fused && g.groups == 1) share_filters(threads);
   }
 
   // Whether it takes less time than the direct form: in multiplications of vectors for each filter and channel, transforms counted as such.
@@ -52,6 +54,17 @@ struct Winograd {
     const int64_t last = p.down - (p.chunks - 1) * p.rows, vectors = g.batch * ((p.chunks - 1) * parts_of(p.most_tiles(), W) + parts_of(last * p.across, W));
     const double outputs = static_cast<double>(g.batch * g.out_plane()) / W;
     return static_cast<double>(vectors) * (POINTS + TILE / static_cast<double>(p.filters) + TILE / static_cast<double>(p.channels)) + FILTER < SHARE * 9 * outputs;
+  }
+
+  // Where each thread would read all filters for few rows of tiles.
+  void share_filters(int threads) {
+    constexpr int64_t TILE = 110, FILTER = 20, MOST_GROUPS = 8;  // in multiplications of vectors: transforms of a tile, and a filter from another core's cache
+    int64_t least_work = INT64_MAX;
+    for (int64_t some = 1; some <= MOST_GROUPS && threads % some == 0; some *= 2) {
+      const int64_t lines = parts_of(g.batch * down, threads / some), own = parts_of(filters, some), vectors = lines / rows * parts_of(most_tiles(), W) + parts_of(lines % rows * across, W);
+      const int64_t work = vectors * (channels * (POINTS * own + TILE) + TILE * own) + FILTER * own * channels;
+      if (work < least_work) filter_groups = some, least_work = some == 1 ? work * 4 / 5 : work;
+    }
   }
 
   static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
@@ -259,14 +272,15 @@ bool run_winograd(const Call& c, const Geometry& g) {
     const Range mine = part(g.filters, 1, c.thread, c.threads);
     transform_filters(p, weight, mine, shared + mine.begin * p.filter_stride(), point, squares);
     c.barrier(c.team);
-    // Threads share the rows of tiles of all planes.
-    const Range lines = part(g.batch * g.groups * p.down, 1, c.thread, c.threads);
+    // Threads share the rows of tiles of all planes, groups of them the filters.
+    const int groups = static_cast<int>(p.filter_groups);
+    const Range lines = part(g.batch * g.groups * p.down, 1, c.thread / groups, c.threads / groups), filters = part(p.filters, 1, c.thread % groups, groups);
     for (int64_t i = lines.begin, some; i < lines.end; i += some) {
       const int64_t plane = i / p.down, first = i % p.down, group = plane % g.groups;
       some = least(least(p.rows, p.down - first), lines.end - i);
       transform_tiles(p, x + plane * p.channels * g.in_plane(), {0, p.channels}, first, some, work, block, squares);
-      for (int64_t f = 0; f < p.filters; f += p.block) {
-        const int64_t count = least(p.block, p.filters - f);
+      for (int64_t f = filters.begin; f < filters.end; f += p.block) {
+        const int64_t count = least(p.block, filters.end - f);
         multiply_to(shared + (group * p.filters + f) * p.filter_stride(), point, count, block, first, some, output<T>(c) + (plane * p.filters + f) * g.stored_plane);
       }
     }
