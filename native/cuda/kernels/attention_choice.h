@@ -256,15 +256,22 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
-// Of attention_flow.cu, which has the next queries on their way.
-inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (t.dim + 63) / 64 * 128ll * t.queries; }
+// Of attention_flow.cu, which may have the next queries there.
+inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (attention_flow_places(t.dim) - 1) * ((t.dim + 63) / 64 * 128ll * t.queries); }
 
-// Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, many blocks (H200, NOTES.md).
+// Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, more blocks than run at a time (H200, NOTES.md).
 inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
-  constexpr int least_dim = 97, of_dim = 128;
-  constexpr long long short_tile = 96, most_keys = 384, least_cells = 4;
+  constexpr int of_dim = 128, long_dim = 160, longest_dim = 256;
+  constexpr long long short_tile = 96, longest_tile = 64, most_keys = 512, most_causal_keys = 384, most_long_keys = 640, two_tiles = 2 * longest_tile, least_cells = 2;
   const long long seen = attention_keys_seen(s);
-  return s.dim >= least_dim && t.dim == of_dim && t.keys >= short_tile && seen <= (t.keys == short_tile ? short_tile : most_keys) && cells >= sm_count * least_cells;
+  if (cells < sm_count * least_cells || (s.causal && t.dim != of_dim)) return false;
+  if (t.dim == longest_dim) return t.keys == longest_tile && (seen <= two_tiles || (seen > two_tiles + longest_tile && seen <= 2 * two_tiles));
+  if (t.dim == long_dim) return t.keys == short_tile && seen <= most_long_keys;
+  return (t.dim == 80 || t.dim == 96 || t.dim == of_dim) && t.keys >= short_tile && seen <= (s.causal ? (t.keys == short_tile ? short_tile : most_causal_keys) : t.dim == of_dim ? most_long_keys : most_keys);
+}
+inline bool attention_flows(int sm_count, const AttentionSizes& s) {
+  const AttentionTile t = attention_wgmma_tile(sm_count, s);
+  return t.dim > 0 && attention_flows(sm_count, s, t, s.batch_heads * ((s.queries + t.queries - 1) / t.queries));
 }
 
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.

@@ -1,5 +1,6 @@
 // softmax(q k^T / sqrt(headDim)) v of f16 and bf16 on Hopper's tensor cores (wgmma, sm_90a), as attention_wgmma.cu does, for heads of few tiles of keys: a group starts the products of the first keys of its next piece of work together
-// with those of the last values of the one before, and stores the results of that one while the other group multiplies. The queries of the next piece arrive meanwhile.
+// with those of the last values of the one before, and stores the results of that one while the other group multiplies. Each group has its queries of the next piece brought as soon as there is a place for them, so that groups need not
+// begin a piece together; the warp that loads works out the pieces for all. Long heads leave room for one place of queries: there, the products of the last values come first, and results are stored while the next keys are multiplied.
 // attention_flow_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes.
 #include "common/attention_work.cuh"
 #include "scaled_dot_product_attention.h"
@@ -9,14 +10,16 @@ namespace {
 template <class T, int D, int BC>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, int together, long long cells) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int GROUPS = 2, STAGES = attention_wgmma_stages, BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;
+  constexpr int GROUPS = 2, STAGES = attention_wgmma_stages, PLACES = attention_flow_places(D), BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = 64 * ROW, BOX = BC * ROW;
+  constexpr int Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;  // queries of a group, keys of a tile
   extern __shared__ __align__(1024) char memory[];
   const uint32_t base = (shared_address(memory) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
-  const uint32_t own_q = base, own_k = base + 2 * Q_BYTES, own_v = own_k + STAGES * BYTES;
-  __shared__ __align__(8) uint64_t barriers[4 + 4 * STAGES];
-  const uint32_t full_q = shared_address(barriers), empty_q = full_q + 16, full_k = empty_q + 16, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
+  const uint32_t own_q = base, own_k = base + PLACES * GROUPS * Q_BYTES, own_v = own_k + STAGES * BYTES;
+  __shared__ __align__(8) uint64_t barriers[2 * PLACES * GROUPS + 4 * STAGES];
+  __shared__ int3 pieces[PLACES * GROUPS];  // of each place: tiles of keys, the first query of the group, the head
+  const uint32_t full_q = shared_address(barriers), empty_q = full_q + 8 * PLACES * GROUPS, full_k = empty_q + 8 * PLACES * GROUPS, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < 2; i++) barrier_init(full_q + 8 * i, 1), barrier_init(empty_q + 8 * i, GROUPS);
+    for (int i = 0; i < PLACES * GROUPS; i++) barrier_init(full_q + 8 * i, 1), barrier_init(empty_q + 8 * i, 1);
     init_ring<STAGES>(full_k, full_v, empty_k, empty_v, GROUPS);
     fence_shared_for_async();
   }
@@ -39,15 +42,25 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     for (long long begun = 0, cell = blockIdx.x; cell < cells; begun += gridDim.x, cell = next_cell(begun, s.causal)) {
       const Work<BM, BC> work(s, cell, together);
       const int head = static_cast<int>(work.head), source = static_cast<int>(work.source);
-      barrier_wait(empty_q + 8 * place_q, phase_q ^ 1);
-      barrier_expect(full_q + 8 * place_q, Q_BYTES);
-      for (int i = 0; i < BOXES; i++) bulk_load(own_q + place_q * Q_BYTES + i * Q_BOX, &map_q, full_q + 8 * place_q, i * 64, static_cast<int>(work.first), head);
-      if (++place_q == 2) place_q = 0, phase_q ^= 1;
+      const auto load_queries = [&](int g) {
+        const int at = place_q * GROUPS + g, first = static_cast<int>(work.first) + g * 64;
+        barrier_wait(empty_q + 8 * at, phase_q ^ 1);
+        pieces[at] = make_int3(work.tiles, first, head);
+        barrier_expect(full_q + 8 * at, Q_BYTES);
+        for (int i = 0; i < BOXES; i++) bulk_load(own_q + at * Q_BYTES + i * Q_BOX, &map_q, full_q + 8 * at, i * 64, first, head);
+      };
+      // With one place, groups give it up when they have met the last keys: those values are on their way before.
+      if (PLACES == 1) load_values(), source_v = -1;
       for (int t = 0; t < work.tiles; t++) {
+        if (t == 0) load_queries(0);
         barrier_wait(empty_k + 8 * stage, phase ^ 1);
         barrier_expect(full_k + 8 * stage, BYTES);
         for (int i = 0; i < BOXES; i++) bulk_load(own_k + stage * BYTES + i * BOX, &map_k, full_k + 8 * stage, i * 64, t * BC, source);
         if (++stage == STAGES) stage = 0, phase ^= 1;
+        if (t == 0) {
+          load_queries(1);
+          if (++place_q == PLACES) place_q = 0, phase_q ^= 1;
+        }
         load_values();
         key_v = t * BC, source_v = source;
       }
@@ -74,7 +87,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   const auto multiply_keys = [&](int q, int at) {
 #pragma unroll
     for (int d = 0; d < (D + 15) / 16; d++) {
-      const uint32_t a = own_q + q * Q_BYTES + d / 4 * Q_BOX + consumer * 64 * ROW + d % 4 * 32, b = own_k + at * BYTES + d / 4 * BOX + d % 4 * 32;
+      const uint32_t a = own_q + (q * GROUPS + consumer) * Q_BYTES + d / 4 * Q_BOX + d % 4 * 32, b = own_k + at * BYTES + d / 4 * BOX + d % 4 * 32;
       Scores::template shared<0>(score, wgmma_descriptor(a, 16, 1024), wgmma_descriptor(b, 16, 1024), d > 0, T());
     }
   };
@@ -89,21 +102,21 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     settle(weights);
   };
   // The piece of work whose keys are met: its tiles, the first query of the group, where results of this thread go.
-  long long begun = 0;
+  long long begun = 0, first;
   int tiles;
-  long long first;
   T* target;
-  const auto take = [&](long long cell) {
-    const Work<BM, BC> work(s, cell, together);
-    tiles = work.tiles, first = work.first + consumer * 64;
-    target = out + output_of_head(s, work.head) + (first + warp * 16 + lane / 4) * s.of_query;
+  const auto take = [&] {
+    const int at = place_q * GROUPS + consumer;
+    barrier_wait(full_q + 8 * at, phase_q);
+    const int3 piece = pieces[at];
+    tiles = piece.x, first = piece.y;
+    target = out + output_of_head(s, piece.z) + (first + warp * 16 + lane / 4) * s.of_query;
   };
   const auto store = [&](T* to, long long query, const float (&of)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; h++) store_row<D>(to + h * 8 * s.of_query, sums, h, 1.0f / total_of_row(of[h]), lane, s.dim, query + h * 8 < s.queries);
   };
-  take(blockIdx.x);
-  barrier_wait(full_q, 0);
+  take();
   barrier_wait(full_k, 0);
   wgmma_fence();
   multiply_keys(0, 0);
@@ -113,7 +126,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   if (speaks) barrier_arrive(empty_k);
   const auto weigh = [&](int t) {
     hide_keys<BC>(score, s, static_cast<long long>(t) * BC, first + warp * 16 + lane / 4, first, lane);
-    weigh_scores<BC>(score, scale, top, total, keep);
+    weigh_scores<BC, 2>(score, scale, top, total, keep);
   };
   weigh(0);
   pack_weights();
@@ -123,19 +136,44 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     T* const done = target;
     const long long done_query = first + warp * 16 + lane / 4;
     if (last) {
-      if (speaks) barrier_arrive(empty_q + 8 * place_q);
+      if (speaks) barrier_arrive(empty_q + 8 * (place_q * GROUPS + consumer));
       begun += gridDim.x;
-      const long long cell = next_cell(begun, s.causal);
-      if (cell >= cells) break;
-      take(cell);
-      if (++place_q == 2) place_q = 0, phase_q ^= 1;
+      if (next_cell(begun, s.causal) >= cells) break;
+      if (++place_q == PLACES) place_q = 0, phase_q ^= 1;
       t = 0;
-      barrier_wait(full_q + 8 * place_q, phase_q);
+      if (PLACES == 2) take();
     } else {
       t++;
     }
     const int previous = stage, previous_phase = phase;
     if (++stage == STAGES) stage = 0, phase ^= 1;
+    if (PLACES == 1 && last) {
+      barrier_wait(full_v + 8 * previous, previous_phase);
+      turn_wait(turn, TURN_THREADS);
+      settle(sums);
+      wgmma_fence();
+      multiply_values(previous);
+      wgmma_commit();
+      take();
+      barrier_wait(full_k + 8 * stage, phase);
+      wgmma_fence();
+      multiply_keys(place_q, stage);
+      wgmma_commit();
+      turn_arrive(next_turn, TURN_THREADS);
+      wgmma_wait<1>();
+      settle(sums);
+      if (speaks) barrier_arrive(empty_v + 8 * previous);
+      store(done, done_query, total);
+#pragma unroll
+      for (int i = 0; i < D / 2; i++) sums[i] = 0;
+      top[0] = top[1] = -INFINITY, total[0] = total[1] = 0;
+      wgmma_wait<0>();
+      settle(score);
+      if (speaks) barrier_arrive(empty_k + 8 * stage);
+      weigh(0);
+      pack_weights();
+      continue;
+    }
     barrier_wait(full_k + 8 * stage, phase);
     turn_wait(turn, TURN_THREADS);
     settle(sums);
@@ -184,5 +222,6 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
                                                                                      long long cells) {                                                                                          \
     attend<T, D, BC>(q, k, v, out, s, together, cells);                                                                                                                                          \
   }
-FLOW(f16, 128, 96) FLOW(f16, 128, 128)
-FLOW(bf16, 128, 96) FLOW(bf16, 128, 128)
+#define FLOWS(T) FLOW(T, 80, 96) FLOW(T, 80, 128) FLOW(T, 96, 96) FLOW(T, 96, 128) FLOW(T, 128, 96) FLOW(T, 128, 128) FLOW(T, 160, 96) FLOW(T, 256, 64)
+FLOWS(f16)
+FLOWS(bf16)

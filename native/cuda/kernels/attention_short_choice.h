@@ -57,7 +57,7 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
   if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
   // Many heads that fill the tiles of attention_flow.cu, whose next keys arrive while some are met.
-  constexpr long long filled_queries = 97, heads_of_flow = 7;
+  constexpr long long filled_queries = 97, heads_of_flow = 4;
   if (s.causal && s.group == 1 && s.dim > 112 && tile.dim == 128 && s.queries >= filled_queries && s.queries <= 128 && s.batch_heads >= sm_count * heads_of_flow && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
   if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
@@ -66,7 +66,9 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Longer ones where many blocks leave much less empty.
   constexpr double much_less = 0.83;
   if (tile.dim <= 128 && seen > 320) return seen <= 448 && blocks >= sm_count * 16ll && multiplied > 0 && multiplied <= much_less;
-  return seen <= 320 && (multiplied < 1 || (tile.dim <= 128 && seen <= 64));
+  // attention_flow.cu multiplies about a quarter faster, and long heads a half.
+  const double most = !attention_flows(sm_count, s) ? 1 : tile.dim == 80 ? 0.72 : tile.dim == 160 ? 0.66 : 0.81;
+  return seen <= 320 && (multiplied < most || (tile.dim <= 128 && seen <= 64));
 }
 
 inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s) {
@@ -95,6 +97,9 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   if (!attention_takes_groups(s) || s.queries <= 128) return {};
   AttentionHeld held = {attention_group_dim(s.dim)};
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
+  // Of fewer, attention_flow.cu meets tiles of 128 keys faster.
+  constexpr long long most_queries_of_flow = 2048, keys_of_flow = 128;
+  if (held.dim > 64 && held.dim <= 128 && !s.causal && s.queries <= most_queries_of_flow && attention_wgmma_tile(sm_count, s).keys == keys_of_flow && attention_flows(sm_count, s)) return {};
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
   // More keys of short heads for many queries.

@@ -138,7 +138,7 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
 // The same for heads of few tiles of keys (attention_flow.cu).
 void plan_flow(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
   const auto cells = static_cast<long long>(sizes.batch_heads * ceil_div(sizes.queries, tile.queries));
-  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
+  const Maps maps = maps_of(p, sizes, attention_group_queries, tile.keys);
   const auto bytes = static_cast<unsigned>(attention_flow_bytes(tile));
   mark(p.launch(p.kernel_in("attention_flow", "attention_flow_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {std::min<int64_t>(cells, p.device.sm_count)},
                 static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_heads_together(sizes), cells), sizes);
@@ -231,7 +231,7 @@ void plan_attention(Planner& p, bool tokens_first) {
     if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) {
-      if (attention_flows(p.device.sm_count, sizes, tile, sizes.batch_heads * ceil_div(sizes.queries, tile.queries))) return plan_flow(p, sizes, tile);
+      if (attention_flows(p.device.sm_count, sizes)) return plan_flow(p, sizes, tile);
       return plan_wgmma(p, sizes, tile);
     }
     if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);
