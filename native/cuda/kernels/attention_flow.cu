@@ -126,7 +126,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   if (speaks) barrier_arrive(empty_k);
   const auto weigh = [&](int t) {
     hide_keys<BC>(score, s, static_cast<long long>(t) * BC, first + warp * 16 + lane / 4, first, lane);
-    weigh_scores<BC, 2>(score, scale, top, total, keep);
+    weigh_scores<BC>(score, scale, top, total, keep);
   };
   weigh(0);
   pack_weights();

@@ -97,9 +97,9 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   if (!attention_takes_groups(s) || s.queries <= 128) return {};
   AttentionHeld held = {attention_group_dim(s.dim)};
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
-  // Of fewer, attention_flow.cu meets tiles of 128 keys faster.
+  // Of fewer, attention_flow.cu meets tiles of 128 keys faster, two of them of heads below 128.
   constexpr long long most_queries_of_flow = 2048, keys_of_flow = 128;
-  if (held.dim > 64 && held.dim <= 128 && !s.causal && s.queries <= most_queries_of_flow && attention_wgmma_tile(sm_count, s).keys == keys_of_flow && attention_flows(sm_count, s)) return {};
+  if (held.dim > 64 && held.dim <= 128 && (held.dim == 128 || seen > keys_of_flow) && !s.causal && s.queries <= most_queries_of_flow && attention_wgmma_tile(sm_count, s).keys == keys_of_flow && attention_flows(sm_count, s)) return {};
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
   // More keys of short heads for many queries.

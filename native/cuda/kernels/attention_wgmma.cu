@@ -97,7 +97,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       // Scores to weights, with the maximum and sum of each row; `keep`: what the sums before are multiplied by.
       const auto weigh = [&](int t) {
         hide_keys<BC>(score, s, static_cast<long long>(work.begin + t) * BC, query, work.first + consumer * 64, lane);
-        weigh_scores<BC, D >= 80 ? 2 : 1>(score, scale, top, total, keep);
+        weigh_scores<BC>(score, scale, top, total, keep);
       };
       // Results of one product lie as the left operand of the next.
       const auto pack_weights = [&] {

@@ -58,21 +58,15 @@ __device__ __forceinline__ void hide_keys(float (&score)[BC / 2], const Attentio
   }
 }
 
-// Scores to weights, with the largest score of each row so far, in units of log2, and the thread's share of the sum of its weights. `keep`: what the sums before are multiplied by. PARTS: of a row, which do not wait for each other.
-template <int BC, int PARTS = 1>
+// Scores to weights, with the largest score of each row so far, in units of log2, and the thread's share of the sum of its weights. `keep`: what the sums before are multiplied by.
+template <int BC>
 __device__ __forceinline__ void weigh_scores(float (&score)[BC / 2], float scale, float (&top)[2], float (&total)[2], float (&keep)[2]) {
   float shift[2];  // that largest score; 0 where there is none
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    float highs[PARTS];
+    float high = score[h * 2];
 #pragma unroll
-    for (int j = 0; j < BC / 8; j++) {
-      const float two = fmaxf(score[j * 4 + h * 2], score[j * 4 + h * 2 + 1]);
-      highs[j % PARTS] = j < PARTS ? two : fmaxf(highs[j % PARTS], two);
-    }
-    float high = highs[0];
-#pragma unroll
-    for (int i = 1; i < PARTS; i++) high = fmaxf(high, highs[i]);
+    for (int j = 0; j < BC / 8; j++) high = fmaxf(high, fmaxf(score[j * 4 + h * 2], score[j * 4 + h * 2 + 1]));
     high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
     high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
     shift[h] = high == -INFINITY ? 0.0f : high;
@@ -80,17 +74,12 @@ __device__ __forceinline__ void weigh_scores(float (&score)[BC / 2], float scale
     top[h] = high;
     total[h] *= keep[h];
   }
-  float others[2][PARTS] = {};  // of the first part: `total`
 #pragma unroll
   for (int i = 0; i < BC / 2; i++) {
-    const int h = i / 2 % 2, part = i / 4 % PARTS;
+    const int h = i / 2 % 2;
     score[i] = exp2_fast(fmaf(score[i], scale, -shift[h]));
-    (part == 0 ? total[h] : others[h][part]) += score[i];
+    total[h] += score[i];
   }
-#pragma unroll
-  for (int h = 0; h < 2; h++)
-#pragma unroll
-    for (int part = 1; part < PARTS; part++) total[h] += others[h][part];
 }
 
 // The sum of a row's weights from the shares of its four threads.
