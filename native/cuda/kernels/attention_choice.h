@@ -166,6 +166,8 @@ inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int eleme
   if (s.queries == 1) return element_bytes == 4 || seen <= few_keys || rows >= sm_count * 4ll;
   if (s.queries >= (element_bytes == 4 ? most_queries : 64) || (s.queries >= 16 && seen <= 16)) return false;
   if (element_bytes == 2 && s.queries > 1 && rows > sm_count && seen > shared_keys) return false;
+  // Long heads fill enough of a block of 64 (attention_short.cu).
+  if (element_bytes == 2 && s.queries > 16 && s.dim > 128) return false;
   if (seen <= few_keys && rows <= few_rows && rows * seen * s.dim * element_bytes * 2 <= little) return true;
   // f32, whose products take three times as long on tensor cores.
   return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
@@ -256,24 +258,6 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
-// Of attention_flow.cu, which may have the next queries there.
-inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (attention_flow_places(t.dim) - 1) * ((t.dim + 63) / 64 * 128ll * t.queries); }
-
-// Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, more blocks than run at a time (H200, NOTES.md).
-inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
-  constexpr int of_dim = 128, long_dim = 160, longest_dim = 256;
-  constexpr long long short_tile = 96, longest_tile = 64, most_keys = 512, most_causal_keys = 384, most_long_keys = 640, two_tiles = 2 * longest_tile, least_cells = 2;
-  const long long seen = attention_keys_seen(s);
-  if (cells < sm_count * least_cells || (s.causal && t.dim != of_dim)) return false;
-  if (t.dim == longest_dim) return t.keys == longest_tile && (seen <= two_tiles || (seen > two_tiles + longest_tile && seen <= 2 * two_tiles));
-  if (t.dim == long_dim) return t.keys == short_tile && seen <= most_long_keys;
-  return (t.dim == 80 || t.dim == 96 || t.dim == of_dim) && t.keys >= short_tile && seen <= (s.causal ? (t.keys == short_tile ? short_tile : most_causal_keys) : t.dim == of_dim ? most_long_keys : most_keys);
-}
-inline bool attention_flows(int sm_count, const AttentionSizes& s) {
-  const AttentionTile t = attention_wgmma_tile(sm_count, s);
-  return t.dim > 0 && attention_flows(sm_count, s, t, s.batch_heads * ((s.queries + t.queries - 1) / t.queries));
-}
-
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
 inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }
 inline AttentionTile attention_mma_tile(long long shared_bytes, const AttentionSizes& s) {
