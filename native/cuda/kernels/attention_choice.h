@@ -222,8 +222,8 @@ inline int attention_heads_together(const AttentionSizes& s) {
 struct AttentionTile {
   int dim, queries, keys;
 };
-// Tiles of keys from which on these are split over blocks.
-constexpr int attention_wgmma_least_split(int dim, int causal) { return dim <= 128 && !causal ? 8 : 12; }
+// Tiles of keys from which on these are split over blocks. `halves`: into no more than two shares, which of long heads take long to join (bf16 7168 queries, 1024 keys, 256: in halves 34.3 us, whole 31).
+constexpr int attention_wgmma_least_split(int dim, int causal, bool halves = false) { return dim > 192 && halves ? 18 : dim <= 128 && !causal ? 8 : 12; }
 
 // Elements from one row of a head to the next where Hopper's copy engine reads it, in 16 bits: rows start on 16 bytes, those of other heads in copies (attention_rows.cu).
 inline long long attention_pitch(const AttentionSizes& s) { return (s.dim + 7) / 8 * 8; }

@@ -1,6 +1,6 @@
 // softmax(q k^T / sqrt(headDim)) v of f16 and bf16 on Hopper's tensor cores (wgmma, sm_90a), as attention_wgmma.cu does, for heads of few tiles of keys: a group starts the products of the first keys of its next piece of work together
 // with those of the last values of the one before, and hands the results of that one to the copy engine while the other group multiplies. Each group has its queries of the next piece brought as soon as there is a place for them, so that
-// groups need not begin a piece together. Long heads leave room for one place of queries and none for results: there, the products of the last values come first, and results are stored while the next keys are multiplied.
+// groups need not begin a piece together. Long heads and large tiles leave room for one place of queries, most of them none for results: there, the products of the last values come first, and results are stored while the next keys are multiplied.
 // attention_flow_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes.
 #include "common/attention_pieces.cuh"
 #include "common/attention_work.cuh"
@@ -9,10 +9,11 @@
 
 namespace {
 
-template <class T, int D, int BC, int PLACES, int GROUPS = 2, bool BULK = PLACES == 2, bool LAZY = attention_is_lazy(D, BC), int COMPUTE = 1>
+template <class T, int D, int BC, int GROUPS>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, const TensorMap& map_out, T* __restrict__ out, const AttentionSizes& s) {
 #ifdef OPSCOPE_WGMMA
-  constexpr int STAGES = attention_wgmma_stages, BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = 64 * ROW, BOX = BC * ROW, WARPS = 4;
+  constexpr bool BULK = attention_flow_bulk(D, BC), LAZY = attention_is_lazy(D, BC);
+  constexpr int STAGES = attention_wgmma_stages, PLACES = attention_flow_places(D, BC), BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = 64 * ROW, BOX = BC * ROW, WARPS = 4;
   constexpr int Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;  // queries of a group, keys of a tile
   extern __shared__ __align__(1024) char memory[];
   const uint32_t base = (shared_address(memory) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
@@ -94,23 +95,22 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 #pragma unroll
     for (int d = 0; d < (D + 15) / 16; d++) {
       const uint32_t a = own_q + (place_q * GROUPS + consumer) * Q_BYTES + d / 4 * Q_BOX + d % 4 * 32, b = own_k + number % STAGES * BYTES + d / 4 * BOX + d % 4 * 32;
-      if (COMPUTE) Scores::template shared<0>(score, wgmma_descriptor(a, 16, 1024), wgmma_descriptor(b, 16, 1024), d > 0, T());
+      Scores::template shared<0>(score, wgmma_descriptor(a, 16, 1024), wgmma_descriptor(b, 16, 1024), d > 0, T());
     }
   };
   const auto multiply_values = [&](unsigned number) {
 #pragma unroll
     for (int c = 0; c < BC / 16; c++)
-      if (COMPUTE) Sums::template registers<1>(sums, weights[4 * c], weights[4 * c + 1], weights[4 * c + 2], weights[4 * c + 3], wgmma_descriptor(own_v + number % STAGES * BYTES + c * 16 * ROW, BOX, 1024), T());
+      Sums::template registers<1>(sums, weights[4 * c], weights[4 * c + 1], weights[4 * c + 2], weights[4 * c + 3], wgmma_descriptor(own_v + number % STAGES * BYTES + c * 16 * ROW, BOX, 1024), T());
   };
   const auto pack_weights = [&] {
 #pragma unroll
-    for (int i = 0; i < BC / 4; i++) weights[i] = COMPUTE ? pack_pair(score[2 * i], score[2 * i + 1], T()) : 0;
+    for (int i = 0; i < BC / 4; i++) weights[i] = pack_pair(score[2 * i], score[2 * i + 1], T());
     settle(weights);
   };
   const auto take = [&] { barrier_wait(full_q + 8 * (place_q * GROUPS + consumer), phase_q); };
   const int row = consumer * 64 + warp * 16 + lane / 4;
   const auto store = [&](int head, int first, const float (&of)[2]) {
-    if (COMPUTE == 2) return;
     if (BULK && whole) return store_group<T, D>(map_out, own_out + consumer * Q_BYTES, Q_BOX, sums, of, head, first + consumer * 64, 1 + GROUPS + consumer);
     const long long query = first + row;
     T* const to = out + output_of_head(s, head) + query * s.of_query;
@@ -119,7 +119,6 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   };
   bool grew;
   const auto weigh = [&](int t) {
-    if (!COMPUTE) return;
     hide_keys<BC>(score, s, static_cast<long long>(t) * BC, pieces.first() + row, pieces.first() + consumer * 64, lane);
     grew = weigh_scores<BC, LAZY>(score, scale, top, total, keep);
   };
@@ -229,11 +228,14 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 
 }  // namespace
 
-#define FLOW(T, D, BC)                                                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(384, 1) attention_flow_##T##_##D##_128_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap results, \
-                                                                                           T* out, const AttentionSizes s) {                                                          \
-    attend<T, D, BC, attention_flow_places(D)>(q, k, v, results, out, s);                                                                                                              \
+#define FLOW(T, D, BC, GROUPS, QUERIES)                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(128 * (GROUPS + 1), 1)                                                                                                                           \
+      attention_flow_##T##_##D##_##QUERIES##_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap results, T* out, const AttentionSizes s) { \
+    attend<T, D, BC, GROUPS>(q, k, v, results, out, s);                                                                                                                                         \
   }
-#define FLOWS(T) FLOW(T, 48, 128) FLOW(T, 80, 96) FLOW(T, 80, 128) FLOW(T, 96, 96) FLOW(T, 96, 128) FLOW(T, 128, 96) FLOW(T, 128, 112) FLOW(T, 128, 128) FLOW(T, 160, 96) FLOW(T, 256, 64)
+#define TWO(T, D, BC) FLOW(T, D, BC, 2, 128)
+#define FLOWS(T)                                                                                                                                             \
+  TWO(T, 48, 128) FLOW(T, 48, 128, 3, 192) TWO(T, 64, 128) FLOW(T, 64, 128, 3, 192) TWO(T, 80, 96) TWO(T, 80, 128) TWO(T, 96, 96) TWO(T, 96, 128) TWO(T, 128, 96) \
+  TWO(T, 128, 112) TWO(T, 128, 128) TWO(T, 128, 160) TWO(T, 128, 176) TWO(T, 160, 64) TWO(T, 160, 96) TWO(T, 256, 64)
 FLOWS(f16)
 FLOWS(bf16)

@@ -6,7 +6,7 @@
 
 namespace {
 
-template <class T, int D, int BC, int GROUPS, int STAGES, bool BULK = true>
+template <class T, int D, int BC, int GROUPS, int STAGES>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, const TensorMap& map_out, T* __restrict__ out, const AttentionSizes& s, long long apart) {
 #ifdef OPSCOPE_WGMMA
   using Group = GroupSums<T, D, BC>;
@@ -66,6 +66,8 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     free(empty_v, load_values);
     if (++stage == STAGES) stage = 0, phase ^= 1;
   }
+  // Five blocks of a multiprocessor gain nothing by the copy engine.
+  constexpr bool BULK = D > 64 || (D == 64 && BC > 64);
   if (!BULK || s.dim % 8 != 0 || s.tokens_first) return own.store(out + output_of_head(s, head), s, query, lane);
   // The copy engine writes results from where the queries of the group were.
   store_group<T, D>(map_out, base + group * 64 * GROUP_ROW, Q_BOX, own.sums, own.total, static_cast<int>(head), static_cast<int>(lowest), 1 + group);

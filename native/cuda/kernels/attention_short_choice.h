@@ -47,7 +47,10 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Blocks of one head would all read the same keys.
   if (s.queries > attention_many_queries && (!s.causal || s.queries > seen * 4)) return false;
   const AttentionTile flow = attention_flow_tile(sm_count, s);
-  if (flow.dim == 48) return false;
+  // Queries times keys that blocks of 64 queries multiply, of what those of attention_flow.cu do.
+  const auto padded = [](long long n, long long by) { return (n + by - 1) / by * by; };
+  constexpr long long few_keys = 320;
+  if ((flow.dim == 48 || flow.dim == 64) && (seen > few_keys || padded(s.queries, attention_group_queries) * padded(seen, tile.keys) * 5 > padded(s.queries, flow.queries) * padded(seen, flow.keys) * 4)) return false;
   if (tile.dim <= 64) {
     // Fewer queries share their keys over warps, unless keys are many and heads enough.
     if (s.queries <= 32) return seen >= 200 && seen <= 1536 && s.batch_heads * 2 >= sm_count;
@@ -63,22 +66,16 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
   if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
   // Many heads that fill the tiles of attention_flow.cu, whose next keys arrive while some are met.
-  constexpr long long filled_queries = 97, heads_of_flow = 4;
-  if (s.causal && flow.dim == 128 && s.dim > 112) {
-    if (s.queries > 128 ? attention_keys_seen(s) > 128 : s.group == 1 && s.queries >= filled_queries && s.batch_heads >= sm_count * heads_of_flow && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
-  }
-  if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
+  if (s.causal && flow.dim == 128) return false;
+  if (tile.dim == 256) return (seen <= 256 && (s.queries <= 64 || blocks <= sm_count)) || (seen <= 64 && !attention_fills_blocks(s) && s.queries > 128 && s.queries < 320);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
-  if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);
+  if (s.causal) return seen <= (tile.dim == 128 ? 1024 : 448) && (blocks >= few || seen <= 320);
   const double multiplied = attention_of_wgmma(sm_count, s, tile.keys);
   // Longer ones where many blocks leave much less empty.
-  constexpr double much_less = 0.83, least = 0.75;
+  constexpr double much_less = 0.83, least = 0.71;
   if (tile.dim <= 128 && seen > 320) return multiplied > 0 && ((seen <= 448 && blocks >= sm_count * 16ll && multiplied <= much_less) || (seen <= 640 && blocks >= few && multiplied <= least));
-  // Blocks of 128 queries that a second round would be needed for.
-  const long long wide = attention_wide_blocks(s);
-  if (tile.dim <= 128 && seen <= 320 && wide > sm_count && wide <= sm_count * 2ll) return true;
-  // attention_flow.cu multiplies about a quarter faster, and long heads a half.
-  const double most = flow.dim == 0 ? 1 : tile.dim == 80 ? 0.72 : tile.dim == 160 ? 0.66 : 0.81;
+  // attention_flow.cu multiplies about a third faster, and long heads a half.
+  const double most = flow.dim == 0 ? 1 : tile.dim == 160 ? 0.66 : 0.71;
   return seen <= 320 && (multiplied < most || (tile.dim <= 128 && seen <= 64));
 }
 
@@ -108,9 +105,9 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   if (!attention_takes_groups(s) || s.queries <= 128) return {};
   AttentionHeld held = {attention_group_dim(s.dim)};
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
-  // Of fewer, attention_flow.cu meets tiles of 128 keys faster, two of them of heads below 128.
-  constexpr long long most_queries_of_flow = 2048, keys_of_flow = 128;
-  if (held.dim > 64 && held.dim <= 128 && (held.dim == 128 || seen > keys_of_flow) && !s.causal && s.queries <= most_queries_of_flow && attention_wgmma_tile(sm_count, s).keys == keys_of_flow && attention_flow_tile(sm_count, s).dim > 0) return {};
+  // Of fewer, attention_flow.cu is faster.
+  constexpr long long most_queries_of_flow = 8192;
+  if (held.dim > 32 && held.dim <= 128 && !s.causal && s.queries <= most_queries_of_flow && attention_flow_tile(sm_count, s).dim > 0) return {};
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
   // More keys of short heads for many queries.

@@ -126,7 +126,7 @@ Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys,
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split(tile.dim, sizes.causal), 1);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split(tile.dim, sizes.causal, blocks * 3 > p.device.sm_count), 1);
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
