@@ -19,7 +19,7 @@ inline AttentionTile attention_flow_tile(int sm_count, const AttentionSizes& s) 
   if (t.dim == 0 || cells <= sm_count) return {};
   if (s.causal) {
     // One block of a head that fills it, and many of these; or many blocks, which differ, so that those of a multiprocessor have about as many tiles as those of others, and whose keys stay in L2. Blocks of 64 queries (attention_short.cu) meet fewer keys that they do not see.
-    constexpr long long filled = 97, rounds_of_one = 4, rounds = 12;
+    constexpr long long filled = 97, rounds_of_one = 2, rounds = 12;
     constexpr int least_dim = 113;
     const bool one = s.queries <= queries;
     constexpr long long half_of_l2 = 24 << 20;

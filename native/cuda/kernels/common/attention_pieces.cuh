@@ -3,7 +3,7 @@
 #include "arithmetic.cuh"
 #include "attention_output.cuh"
 
-// Blocks at work together take neighbouring pieces, so that they read the same keys. With `causal` pieces differ: those of a block lie side by side, from the last queries of a head to its first, and have about as many tiles as those of others.
+// Blocks at work together take neighbouring pieces, so that they read the same keys. With `causal` pieces of a head differ: those of a block lie side by side, from the last queries of a head to its first, and have about as many tiles as those of others.
 template <int BM, int BC>
 struct Pieces {
   int head, rank, blocks;     // the head among those of all batches; which BM queries, from the last ones on, of how many
@@ -12,7 +12,7 @@ struct Pieces {
   int step_heads, step_rank;  // to the next one
 
   __device__ __forceinline__ explicit Pieces(const AttentionSizes& s) : blocks(static_cast<int>((s.queries + BM - 1) / BM)) {
-    if (s.causal) {
+    if (s.causal && blocks > 1) {
       int end_head, end_rank;
       begin_of(s, blockIdx.x, head, rank);
       begin_of(s, blockIdx.x + 1, end_head, end_rank);
@@ -39,7 +39,7 @@ struct Pieces {
   __device__ __forceinline__ int tiles_of(const AttentionSizes& s, int of) const {
     return static_cast<int>(static_cast<unsigned>((s.causal ? min(s.keys, min(static_cast<long long>(blocks - of) * BM, s.queries)) : s.keys) + BC - 1) / BC);
   }
-  // Where the pieces of a block begin with `causal`. A piece takes as long as its tiles and `start` more.
+  // Where the pieces of a block begin that lie side by side. A piece takes as long as its tiles and `start` more.
   __device__ __forceinline__ void begin_of(const AttentionSizes& s, unsigned block, int& at_head, int& at_rank) const {
     constexpr int start = 1;
     // Those that see all keys, and what all of a head take.
