@@ -1,6 +1,6 @@
 // softmax(q k^T / sqrt(headDim)) v of f16 and bf16 on Hopper's tensor cores (wgmma, sm_90a), as attention_wgmma.cu does, for heads of few tiles of keys: a group starts the products of the first keys of its next piece of work together
 // with those of the last values of the one before, and hands the results of that one to the copy engine while the other group multiplies. Each group has its queries of the next piece brought as soon as there is a place for them, so that
-// groups need not begin a piece together. Long heads and large tiles leave room for one place of queries, most of them none for results: there, the products of the last values come first, and results are stored while the next keys are multiplied.
+// groups need not begin a piece together. Long heads and large tiles leave room for one place of queries and none for results: there, the products of the last values come first, and results are stored while the next keys are multiplied.
 // attention_flow_<t>_<D>_<queries of a block>_<keys of a tile>: head dims of up to D, filled up with zeroes.
 #include "common/attention_pieces.cuh"
 #include "common/attention_work.cuh"
