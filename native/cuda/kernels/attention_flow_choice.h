@@ -26,7 +26,7 @@ inline AttentionTile attention_flow_tile(int sm_count, const AttentionSizes& s) 
     const long long read = (s.batch_heads < sm_count ? s.batch_heads : sm_count) * seen * s.dim * 4 / s.group;
     if (one ? s.queries < filled || s.batch_heads < sm_count * rounds_of_one : cells < sm_count * rounds || (seen <= many_keys ? !attention_fills_blocks(s) : read > half_of_l2)) return {};
     t.queries = queries;
-    if (t.dim == 48) return seen > 64 && seen <= many_keys ? t : AttentionTile{};
+    if (t.dim == 48) return !one && seen > 64 && seen <= many_keys ? t : AttentionTile{};
     if (t.dim != 128 || s.dim < least_dim || t.keys < 96) return {};
     t.keys = t.keys == 128 && seen <= 112 ? 112 : seen > many_keys ? 160 : t.keys;
     return t;
@@ -36,7 +36,7 @@ inline AttentionTile attention_flow_tile(int sm_count, const AttentionSizes& s) 
     case 48: return seen > 64 && cells >= sm_count * (seen <= queries ? 4 : 2) ? t : AttentionTile{};
     case 64: return seen > 64 && seen <= 256 && cells >= sm_count * 6 ? t : AttentionTile{};
     case 80:
-    case 96: return t.keys >= 96 ? t : AttentionTile{};
+    case 96: return t.keys >= 96 && seen > 64 ? t : AttentionTile{};
     case 128:
       if (t.keys < 96) return {};
       if (t.keys == 128 && seen <= 112) t.keys = 112;

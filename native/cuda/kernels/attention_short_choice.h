@@ -74,8 +74,8 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   // Longer ones where many blocks leave much less empty.
   constexpr double much_less = 0.83, least = 0.71;
   if (tile.dim <= 128 && seen > 320) return multiplied > 0 && ((seen <= 448 && blocks >= sm_count * 16ll && multiplied <= much_less) || (seen <= 640 && blocks >= few && multiplied <= least));
-  // attention_flow.cu multiplies about a third faster, and long heads a half.
-  const double most = flow.dim == 0 ? 1 : tile.dim == 160 ? 0.66 : 0.71;
+  // attention_flow.cu multiplies about a third faster, and long heads a half, where each multiprocessor has several pieces.
+  const double most = flow.dim == 0 || attention_wide_blocks(s) < sm_count * 2ll ? 1 : tile.dim == 160 ? 0.66 : 0.71;
   return seen <= 320 && (multiplied < most || (tile.dim <= 128 && seen <= 64));
 }
 
