@@ -166,6 +166,8 @@ inline bool attention_takes_few(int sm_count, const AttentionSizes& s, int eleme
   if (s.queries == 1) return element_bytes == 4 || seen <= few_keys || rows >= sm_count * 4ll;
   if (s.queries >= (element_bytes == 4 ? most_queries : 64) || (s.queries >= 16 && seen <= 16)) return false;
   if (element_bytes == 2 && s.queries > 1 && rows > sm_count && seen > shared_keys) return false;
+  // Long heads fill enough of a block of 64 (attention_short.cu).
+  if (element_bytes == 2 && s.queries > 16 && s.dim > 128) return false;
   if (seen <= few_keys && rows <= few_rows && rows * seen * s.dim * element_bytes * 2 <= little) return true;
   // f32, whose products take three times as long on tensor cores.
   return element_bytes == 4 && s.queries <= 4 && rows > sm_count && (s.queries == 2 || s.dim > 128 || seen <= few_keys);
@@ -220,8 +222,8 @@ inline int attention_heads_together(const AttentionSizes& s) {
 struct AttentionTile {
   int dim, queries, keys;
 };
-// Tiles of keys from which on these are split over blocks.
-constexpr int attention_wgmma_least_split(int dim, int causal) { return dim <= 128 && !causal ? 8 : 12; }
+// Tiles of keys from which on these are split over blocks. `halves`: into no more than two shares, which of long heads take long to join (bf16 7168 queries, 1024 keys, 256: in halves 34.3 us, whole 31).
+constexpr int attention_wgmma_least_split(int dim, int causal, bool halves = false) { return dim > 192 && halves ? 18 : dim <= 128 && !causal ? 8 : 12; }
 
 // Elements from one row of a head to the next where Hopper's copy engine reads it, in 16 bits: rows start on 16 bytes, those of other heads in copies (attention_rows.cu).
 inline long long attention_pitch(const AttentionSizes& s) { return (s.dim + 7) / 8 * 8; }
@@ -256,17 +258,6 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   return {};
 }
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
-// Of attention_flow.cu, which has the next queries on their way.
-inline long long attention_flow_bytes(const AttentionTile& t) { return attention_wgmma_bytes(t) + (t.dim + 63) / 64 * 128ll * t.queries; }
-
-// Whether blocks of attention_wgmma.cu, `cells` of one each, are faster where the first keys of the next are met with the last values of one (attention_flow.cu): of few tiles of keys, many blocks (H200, NOTES.md).
-inline bool attention_flows(int sm_count, const AttentionSizes& s, const AttentionTile& t, long long cells) {
-  constexpr int least_dim = 97, of_dim = 128;
-  constexpr long long short_tile = 96, most_keys = 384, least_cells = 4;
-  const long long seen = attention_keys_seen(s);
-  return s.dim >= least_dim && t.dim == of_dim && t.keys >= short_tile && seen <= (t.keys == short_tile ? short_tile : most_keys) && cells >= sm_count * least_cells;
-}
-
 // Other tensor cores for 16-bit types (attention_mma.cu): head dims of up to 256, the largest with fewer keys, as all are where shared memory is short.
 inline long long attention_mma_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim * 2 + 16); }
 inline AttentionTile attention_mma_tile(long long shared_bytes, const AttentionSizes& s) {

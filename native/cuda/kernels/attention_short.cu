@@ -7,7 +7,7 @@
 namespace {
 
 template <class T, int D, int BC, int GROUPS, int STAGES>
-__device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, long long apart) {
+__device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, const TensorMap& map_out, T* __restrict__ out, const AttentionSizes& s, long long apart) {
 #ifdef OPSCOPE_WGMMA
   using Group = GroupSums<T, D, BC>;
   constexpr int BM = GROUPS * 64, Q_BOX = BM * GROUP_ROW, Q_BYTES = GROUPS * Group::QUERIES_BYTES, BYTES = Group::TILE_BYTES;
@@ -32,6 +32,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   const auto load_values = [&](int t, int stage) { load(own_v + stage * BYTES, map_v, full_v + 8 * stage, BYTES, Group::BOX, t * BC, source); };
   start_attention(s);
   if (threadIdx.x == 0) {
+    prefetch_map(&map_q), prefetch_map(&map_k), prefetch_map(&map_v);
     barrier_init(full_q, 1);
     // Freed by the groups that load nothing.
     init_ring<STAGES>(full_k, full_v, empty_k, empty_v, max(groups - 1, 1));
@@ -65,7 +66,12 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     free(empty_v, load_values);
     if (++stage == STAGES) stage = 0, phase ^= 1;
   }
-  own.store(out + output_of_head(s, head), s, query, lane);
+  // Five blocks of a multiprocessor gain nothing by the copy engine.
+  constexpr bool BULK = D > 64 || (D == 64 && BC > 64);
+  if (!BULK || s.dim % 8 != 0 || s.tokens_first) return own.store(out + output_of_head(s, head), s, query, lane);
+  // The copy engine writes results from where the queries of the group were.
+  store_group<T, D>(map_out, base + group * 64 * GROUP_ROW, Q_BOX, own.sums, own.total, static_cast<int>(head), static_cast<int>(lowest), 1 + group);
+  if (speaks) bulk_stores_read();
 #endif
 }
 
@@ -73,8 +79,8 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 
 #define SHORT(T, D, BC, GROUPS, QUERIES, STAGES, BLOCKS)                                                                                                                                             \
   extern "C" __global__ void __launch_bounds__(128 * GROUPS, BLOCKS)                                                                                                                                 \
-      attention_short_##T##_##D##_##QUERIES##_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, T* out, const AttentionSizes s, long long apart) { \
-    attend<T, D, BC, GROUPS, STAGES>(q, k, v, out, s, apart);                                                                                                                                                \
+      attention_short_##T##_##D##_##QUERIES##_##BC(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap results, T* out, const AttentionSizes s, long long apart) { \
+    attend<T, D, BC, GROUPS, STAGES>(q, k, v, results, out, s, apart);                                                                                                                                                \
   }
 #define SMALL(T, D) SHORT(T, D, 64, 1, 64, 2, 5) SHORT(T, D, 96, 1, 64, 1, 4) SHORT(T, D, 128, 1, 64, 1, 4) SHORT(T, D, 64, 2, 128, 2, 2) SHORT(T, D, 128, 2, 128, 2, 2)
 #define MIDDLE(T, D) SHORT(T, D, 64, 1, 64, 1, 4) SHORT(T, D, 96, 1, 64, 1, 3) SHORT(T, D, 64, 2, 128, 2, 2)

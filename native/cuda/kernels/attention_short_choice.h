@@ -2,7 +2,7 @@
 #pragma once
 #include <initializer_list>
 
-#include "attention_choice.h"
+#include "attention_flow_choice.h"
 
 // Head dims that these kernels are built for: the least that holds `dim`; 0 where none does.
 inline int attention_group_dim(int dim) {
@@ -46,32 +46,42 @@ inline bool attention_takes_short(int sm_count, const AttentionSizes& s, const A
   const bool sparse = !s.causal && s.queries > 64 && tile.dim <= 128 && blocks * 2 <= sm_count && seen <= most_keys_of_few;
   // Blocks of one head would all read the same keys.
   if (s.queries > attention_many_queries && (!s.causal || s.queries > seen * 4)) return false;
+  const AttentionTile flow = attention_flow_tile(sm_count, s);
+  // Queries times keys that blocks of 64 queries multiply, of what those of attention_flow.cu do.
+  const auto padded = [](long long n, long long by) { return (n + by - 1) / by * by; };
+  constexpr long long few_keys = 320;
+  if ((flow.dim == 48 || flow.dim == 64) && (seen > few_keys || padded(s.queries, attention_group_queries) * padded(seen, tile.keys) * 5 > padded(s.queries, flow.queries) * padded(seen, flow.keys) * 4)) return false;
   if (tile.dim <= 64) {
     // Fewer queries share their keys over warps, unless keys are many and heads enough.
     if (s.queries <= 32) return seen >= 200 && seen <= 1536 && s.batch_heads * 2 >= sm_count;
     if (s.queries <= 64 && tile.dim <= 32 && seen <= 32) return false;
     return seen <= (s.causal || ragged ? 1536 : 640) && (blocks >= few || seen <= 320 || (sparse && !attention_few_tiles(sm_count, s)));
   }
-  if (s.queries <= 32) return false;
+  // Few queries of long heads: with many keys, where the blocks fill half of the GPU.
+  constexpr long long many_keys = 256;
+  const bool fills = s.batch_heads * 2 >= sm_count;
+  if (s.queries <= 16) return tile.dim > 128 && s.queries > 1 && seen > many_keys && fills;
+  if (s.queries <= 32) return tile.dim > 128 && (seen <= many_keys || (seen <= 4 * many_keys && fills));
   if (sparse) return true;
   // Long heads: causal blocks of 64 queries meet fewer keys that they do not see.
   if (s.causal && tile.dim >= 160 && s.queries > 64 && seen > 128 && seen <= 704 && blocks >= (seen <= 448 ? few : sm_count * 8ll)) return true;
   // Many heads that fill the tiles of attention_flow.cu, whose next keys arrive while some are met.
-  constexpr long long filled_queries = 97, heads_of_flow = 7;
-  if (s.causal && s.group == 1 && s.dim > 112 && tile.dim == 128 && s.queries >= filled_queries && s.queries <= 128 && s.batch_heads >= sm_count * heads_of_flow && attention_of_wgmma(sm_count, s, tile.keys) >= 1) return false;
-  if (tile.dim == 256) return seen <= 256 && (s.queries <= 64 || blocks <= sm_count);
+  if (s.causal && flow.dim == 128) return false;
+  if (tile.dim == 256) return (seen <= 256 && (s.queries <= 64 || blocks <= sm_count)) || (seen <= 64 && !attention_fills_blocks(s) && s.queries > 128 && s.queries < 320);
   if (s.queries <= 64) return seen <= (blocks >= sm_count ? 1024 : 320);
-  if (s.causal) return seen <= 448 && (blocks >= few || seen <= 320);
+  if (s.causal) return seen <= (tile.dim == 128 ? 1024 : 448) && (blocks >= few || seen <= 320);
   const double multiplied = attention_of_wgmma(sm_count, s, tile.keys);
   // Longer ones where many blocks leave much less empty.
-  constexpr double much_less = 0.83;
-  if (tile.dim <= 128 && seen > 320) return seen <= 448 && blocks >= sm_count * 16ll && multiplied > 0 && multiplied <= much_less;
-  return seen <= 320 && (multiplied < 1 || (tile.dim <= 128 && seen <= 64));
+  constexpr double much_less = 0.83, least = 0.71;
+  if (tile.dim <= 128 && seen > 320) return multiplied > 0 && ((seen <= 448 && blocks >= sm_count * 16ll && multiplied <= much_less) || (seen <= 640 && blocks >= few && multiplied <= least));
+  // attention_flow.cu multiplies about a third faster, and long heads a half, where each multiprocessor has several pieces.
+  const double most = flow.dim == 0 || attention_wide_blocks(s) < sm_count * 2ll ? 1 : tile.dim == 160 ? 0.66 : 0.71;
+  return seen <= 320 && (multiplied < most || (tile.dim <= 128 && seen <= 64));
 }
 
 inline AttentionTile attention_short_tile(int sm_count, const AttentionSizes& s) {
   const int dim = attention_group_dim(s.dim);
-  if (!attention_takes_groups(s) || s.queries <= 16) return {};
+  if (!attention_takes_groups(s) || s.queries <= (dim > 128 ? 1 : 16)) return {};
   // Rows that end within a sector of memory are slow to load: two groups share theirs.
   const bool ragged = attention_pitch(s) % 16 != 0 && dim <= 128 && s.queries > (dim <= 64 ? 128 : 64) && s.batch_heads * attention_groups(s) > sm_count * 8ll;
   AttentionTile tile = {dim, ragged ? 128 : 64, 64};
@@ -95,6 +105,9 @@ inline AttentionHeld attention_held(int sm_count, const AttentionSizes& s) {
   if (!attention_takes_groups(s) || s.queries <= 128) return {};
   AttentionHeld held = {attention_group_dim(s.dim)};
   const long long seen = attention_keys_seen(s), tiles = (seen + attention_held_keys - 1) / attention_held_keys, box = (held.dim + 63) / 64 * 128 * 64, of_head = attention_groups(s);
+  // Of fewer, attention_flow.cu is faster.
+  constexpr long long most_queries_of_flow = 8192;
+  if (held.dim > 32 && held.dim <= 128 && !s.causal && s.queries <= most_queries_of_flow && attention_flow_tile(sm_count, s).dim > 0) return {};
   // Of many queries; with one tile of keys, of three groups.
   if (s.queries < 512 && !(held.dim <= 128 && s.queries > 128 && seen <= attention_held_keys)) return {};
   // More keys of short heads for many queries.

@@ -9,7 +9,7 @@
 
 namespace {
 
-template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS>
+template <class T, int D, int BC, int GROUPS, int STAGES, bool TURNS, bool LAZY = attention_is_lazy(D, BC)>
 __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& map_k, const TensorMap& map_v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares, int together, long long cells) {
 #ifdef OPSCOPE_WGMMA
   constexpr int BM = GROUPS * 64, BOXES = (D + 63) / 64, Q_BOX = BM * ROW, BOX = BC * ROW, Q_BYTES = BOXES * Q_BOX, BYTES = BOXES * BOX;
@@ -19,6 +19,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   __shared__ __align__(8) uint64_t barriers[2 + 4 * STAGES];
   const uint32_t full_q = shared_address(barriers), empty_q = full_q + 8, full_k = empty_q + 8, empty_k = full_k + 8 * STAGES, full_v = empty_k + 8 * STAGES, empty_v = full_v + 8 * STAGES;
   if (threadIdx.x == 0) {
+    prefetch_map(&map_q), prefetch_map(&map_k), prefetch_map(&map_v);
     barrier_init(full_q, 1);
     barrier_init(empty_q, GROUPS);
     init_ring<STAGES>(full_k, full_v, empty_k, empty_v, GROUPS);
@@ -80,6 +81,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     for (int i = 0; i < D / 2; i++) sums[i] = 0;
     if (work.tiles > 0) {
       float score[BC / 2], keep[2];
+      bool grew;
       uint32_t weights[BC / 4];
       // score = q k^T of the tile in `stage`.
       const auto multiply_keys = [&](int at) {
@@ -97,7 +99,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       // Scores to weights, with the maximum and sum of each row; `keep`: what the sums before are multiplied by.
       const auto weigh = [&](int t) {
         hide_keys<BC>(score, s, static_cast<long long>(work.begin + t) * BC, query, work.first + consumer * 64, lane);
-        weigh_scores<BC>(score, scale, top, total, keep);
+        grew = weigh_scores<BC, LAZY>(score, scale, top, total, keep);
       };
       // Results of one product lie as the left operand of the next.
       const auto pack_weights = [&] {
@@ -139,8 +141,10 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
         settle(sums);
         if (speaks) barrier_arrive(empty_v + 8 * previous);
         pack_weights();
+        if (grew) {
 #pragma unroll
-        for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
+          for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
+        }
       }
       if (speaks) barrier_arrive(empty_q);
       barrier_wait(full_v + 8 * stage, phase);
@@ -183,7 +187,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
 
 }  // namespace
 
-#define ATTENTION_AS(NAME, T, D, BC, GROUPS, STAGES, TURNS)                                                                                                                   \
+#define ATTENTION_AS(NAME, T, D, BC, GROUPS, STAGES, TURNS, ...)                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(128 * (GROUPS + 1), 1)                                                                                                    \
       NAME(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, T* out, const AttentionSizes s, float* shares, int together, long long cells) { \
     attend<T, D, BC, GROUPS, STAGES, TURNS>(q, k, v, out, s, shares, together, cells);                                                                                     \

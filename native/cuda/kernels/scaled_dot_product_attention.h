@@ -33,6 +33,9 @@ constexpr int attention_warp_pitch(int dim) { return dim + 4; }
 
 // Tiles of keys, and as many of values, that attention_wgmma.cu has on their way.
 constexpr int attention_wgmma_stages = 2;
+// Queries of each group of attention_flow.cu that are there at a time, one piece of work after the other, and whether there is room for results, too.
+constexpr int attention_flow_places(int dim, int keys) { return dim <= 128 && keys <= 128 ? 2 : 1; }
+constexpr bool attention_flow_bulk(int dim, int keys) { return dim <= 128 && keys <= 128; }
 
 // Queries of a warp group of Hopper's.
 constexpr int attention_group_queries = 64;

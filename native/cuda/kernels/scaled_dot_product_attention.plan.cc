@@ -126,7 +126,7 @@ Maps maps_of(Planner& p, const AttentionSizes& s, int64_t queries, int64_t keys,
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
-  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split(tile.dim, sizes.causal), 1);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split(tile.dim, sizes.causal, blocks * 3 > p.device.sm_count), 1);
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
   const auto cells = static_cast<long long>(blocks * sizes.splits);
   const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
@@ -135,13 +135,18 @@ void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   join_shares(p, sizes, shares);
 }
 
+// Results that the copy engine writes, by groups of 64 queries; where it does not (attention_group.cuh), any map.
+CUtensorMap map_of_results(Planner& p, const AttentionSizes& s, const Maps& maps) {
+  return s.dim % 8 == 0 ? tensor_map(p.output(), p.spec.dtype, {s.batch_heads, s.queries, s.dim, s.dim}, attention_group_queries) : maps.q;
+}
+
 // The same for heads of few tiles of keys (attention_flow.cu).
 void plan_flow(Planner& p, const AttentionSizes& sizes, const AttentionTile& tile) {
-  const auto cells = static_cast<long long>(sizes.batch_heads * ceil_div(sizes.queries, tile.queries));
-  const Maps maps = maps_of(p, sizes, tile.queries, tile.keys);
+  const int64_t cells = sizes.batch_heads * ceil_div(sizes.queries, tile.queries);
+  const Maps maps = maps_of(p, sizes, attention_group_queries, tile.keys);
   const auto bytes = static_cast<unsigned>(attention_flow_bytes(tile));
   mark(p.launch(p.kernel_in("attention_flow", "attention_flow_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {std::min<int64_t>(cells, p.device.sm_count)},
-                static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_heads_together(sizes), cells), sizes);
+                static_cast<unsigned>(tile.queries * 2 + 128), bytes, maps.q, maps.k, maps.v, map_of_results(p, sizes, maps), p.output(), sizes), sizes);
 }
 
 // Blocks of 64 or 128 queries, several of a multiprocessor (attention_short.cu).
@@ -150,7 +155,7 @@ void plan_short(Planner& p, const AttentionSizes& sizes, const AttentionTile& ti
   const Maps maps = maps_of(p, sizes, tile.queries, tile.keys, true);
   const auto bytes = static_cast<unsigned>(attention_short_bytes(tile));
   mark(p.launch(p.kernel_in("attention_short", "attention_short_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries) + "_" + std::to_string(tile.keys), bytes), {blocks},
-                static_cast<unsigned>(tile.queries * 2), bytes, maps.q, maps.k, maps.v, p.output(), sizes, attention_apart(sizes)), sizes);
+                static_cast<unsigned>(tile.queries * 2), bytes, maps.q, maps.k, maps.v, map_of_results(p, sizes, maps), p.output(), sizes, attention_apart(sizes)), sizes);
 }
 
 // Blocks that hold the keys of a head and go along its queries (attention_held.cu).
@@ -231,7 +236,7 @@ void plan_attention(Planner& p, bool tokens_first) {
     if (sizes.dim <= 256 && sizes.dim % lanes == 0) return plan_warp(p, sizes);
   } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && hopper) {
-      if (attention_flows(p.device.sm_count, sizes, tile, sizes.batch_heads * ceil_div(sizes.queries, tile.queries))) return plan_flow(p, sizes, tile);
+      if (const AttentionTile flow = attention_flow_tile(p.device.sm_count, sizes); flow.dim > 0) return plan_flow(p, sizes, flow);
       return plan_wgmma(p, sizes, tile);
     }
     if (const AttentionTile tile = attention_mma_tile(room, sizes); tile.dim > 0) return plan_mma(p, sizes, tile);

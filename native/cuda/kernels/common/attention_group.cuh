@@ -42,6 +42,9 @@ struct alignas(64) TensorMap {
 
 constexpr float LOG2E = 1.4426950408889634f;
 
+// Whether sums are multiplied only where weights would become large: the vote costs more where they are fewer than the scores of a tile.
+constexpr bool attention_is_lazy(int dim, int keys) { return dim >= keys; }
+
 // Scores of row `query` and that + 8 with BC keys from `key` on become -infinity for keys that a row does not see. `lowest`: the first query of the group.
 template <int BC>
 __device__ __forceinline__ void hide_keys(float (&score)[BC / 2], const AttentionSizes& s, long long key, long long query, long long lowest, int lane) {
@@ -58,19 +61,23 @@ __device__ __forceinline__ void hide_keys(float (&score)[BC / 2], const Attentio
   }
 }
 
-// Scores to weights, with the largest score of each row so far, in units of log2, and the thread's share of the sum of its weights. `keep`: what the sums before are multiplied by.
-template <int BC>
-__device__ __forceinline__ void weigh_scores(float (&score)[BC / 2], float scale, float (&top)[2], float (&total)[2], float (&keep)[2]) {
-  float shift[2];  // that largest score; 0 where there is none
+// Scores to weights, with a number near the largest score of each row so far, in units of log2, and the thread's share of the sum of its weights. `keep`: what the sums before are multiplied by. Whether a row of the warp has another number
+// than before: with LAZY not for each larger score, but where weights would exceed 2^8.
+template <int BC, bool LAZY = false>
+__device__ __forceinline__ bool weigh_scores(float (&score)[BC / 2], float scale, float (&top)[2], float (&total)[2], float (&keep)[2]) {
+  constexpr float most = LAZY ? 8.0f : 0.0f;
+  float shift[2];  // that number; 0 where there is none
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     float high = score[h * 2];
 #pragma unroll
     for (int j = 0; j < BC / 8; j++) high = fmaxf(high, fmaxf(score[j * 4 + h * 2], score[j * 4 + h * 2 + 1]));
     high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
-    high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
+    high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale;
+    high = high > top[h] + most ? high : top[h];
     shift[h] = high == -INFINITY ? 0.0f : high;
     keep[h] = exp2_fast(top[h] - shift[h]);
+    if (LAZY && top[h] == high) keep[h] = 1.0f;
     top[h] = high;
     total[h] *= keep[h];
   }
@@ -80,6 +87,7 @@ __device__ __forceinline__ void weigh_scores(float (&score)[BC / 2], float scale
     score[i] = exp2_fast(fmaf(score[i], scale, -shift[h]));
     total[h] += score[i];
   }
+  return !LAZY || __any_sync(0xffffffffu, keep[0] != 1.0f || keep[1] != 1.0f);
 }
 
 // The sum of a row's weights from the shares of its four threads.
@@ -114,8 +122,42 @@ __device__ __forceinline__ void store_row(T* to, const float (&sums)[D / 2], int
 
 constexpr int GROUP_ROW = 128;  // bytes of a row in one box of the copy engine
 
+// A box of shared memory to (x, y, z) of a 3-d tensor, without what lies outside of it; what a thread has started since it committed last is committed together.
+__device__ __forceinline__ void bulk_store(const TensorMap* map, uint32_t from, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z) : "memory");
+}
+__device__ __forceinline__ void bulk_stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Until the copy engine has read what this thread committed.
+__device__ __forceinline__ void bulk_stores_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+// The results of a group of 64 queries, in f16 or bf16, through shared memory to where they go. `to`: boxes of 64 rows of 128 bytes, `box` bytes apart, that the group has for itself; `barrier`: a named barrier of the group. Rows and columns
+// beyond the head are not written.
+template <class T, int D>
+__device__ __forceinline__ void store_group(const TensorMap& map, uint32_t to, int box, const float (&sums)[D / 2], const float (&total)[2], int head, int first, int barrier) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, row = warp * 16 + lane % 16;
+  const bool speaks = threadIdx.x % 128 == 0;
+  const float factor[2] = {1.0f / total_of_row(total[0]), 1.0f / total_of_row(total[1])};
+  // What was stored from here before is read.
+  if (speaks) bulk_stores_read();
+  turn_wait(barrier, 128);
+#pragma unroll
+  for (int j = 0; j < D / 16; j++) {
+    const uint32_t at = to + j / 4 * box + row * GROUP_ROW + ((j % 4 * 2 + lane / 16) ^ (row % 8)) * 16;
+    const float* const x = &sums[j * 8];
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(pack_pair(x[0] * factor[0], x[1] * factor[0], T())), "r"(pack_pair(x[2] * factor[1], x[3] * factor[1], T())),
+                 "r"(pack_pair(x[4] * factor[0], x[5] * factor[0], T())), "r"(pack_pair(x[6] * factor[1], x[7] * factor[1], T()))
+                 : "memory");
+  }
+  fence_shared_for_async();
+  turn_wait(barrier, 128);
+  if (!speaks) return;
+#pragma unroll
+  for (int i = 0; i < (D + 63) / 64; i++) bulk_store(&map, to + i * box, i * 64, first, head);
+  bulk_stores_commit();
+}
+
 // What a group has of its queries, one tile of BC keys after another: sums of weighted values, the largest score and the share of the sum of weights of each row.
-template <class T, int D, int BC>
+template <class T, int D, int BC, bool LAZY = attention_is_lazy(D, BC)>
 struct GroupSums {
   static constexpr int BOXES = (D + 63) / 64, QUERIES_BYTES = BOXES * 64 * GROUP_ROW, BOX = BC * GROUP_ROW, TILE_BYTES = BOXES * BOX;  // of 64 queries, and of the keys or values of a tile
   float sums[D / 2], top[2], total[2];
@@ -139,14 +181,16 @@ struct GroupSums {
     settle(score);
     keys_met();
     hide_keys<BC>(score, s, key, query, lowest, lane);
-    weigh_scores<BC>(score, scale, top, total, keep);
+    const bool grew = weigh_scores<BC, LAZY>(score, scale, top, total, keep);
     // Results of one product lie as the left operand of the next.
     uint32_t weights[BC / 4];
 #pragma unroll
     for (int i = 0; i < BC / 4; i++) weights[i] = pack_pair(score[2 * i], score[2 * i + 1], T());
     settle(weights);
+    if (grew) {
 #pragma unroll
-    for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
+      for (int i = 0; i < D / 2; i++) sums[i] *= keep[i / 2 % 2];
+    }
     wait_for_values();
     settle(sums);
     wgmma_fence();
