@@ -30,7 +30,7 @@ inline ConvHaloShape conv_halo(int sm_count, const ConvSizes& s, const ConvShape
   const int tap_width = static_cast<int>(k.tap_width / static_cast<unsigned>(k.pieces)), tap_height = static_cast<int>(k.tap_height / k.line), tap_depth = static_cast<int>(k.tap_depth / k.slab);
   // Microseconds of the launches, of a block, of a stage where nothing hides it, of 128 copies of 16 bytes and of operands and multiply-adds of a step; what a block takes longer that has the multiprocessor to itself. Bytes packed in
   // one. Fitted to 105 times on an H200 (26 % root mean square error; NOTES.md).
-  constexpr double launches = 5.3, begin = 0.96, wait = 1.33, copies = 0.075, step = 0.0031, alone = 1.5, packed_bytes = 2.3e6;
+  constexpr double launches = 9, begin = 0.96, wait = 1.33, copies = 0.075, step = 0.0031, alone = 1.5, packed_bytes = 2.3e6;
   constexpr int64_t of_shared = 227 << 10, own_shared = 5 << 10;
   const int64_t fits = best.eights <= 3 ? 3 : 2;
   for (const int bits : {1, 2, 3}) {
