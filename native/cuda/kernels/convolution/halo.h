@@ -22,7 +22,7 @@ inline ConvHaloShape conv_halo(int sm_count, const ConvSizes& s, const ConvShape
   const PackedConv& k = p.conv;
   const int64_t taps = int64_t{k.kernel_height} * k.kernel_width;
   ConvHaloShape best;
-  if (p.grain != 8 || taps * k.kernel_depth < 2 || c.groups > most_groups || c.largest >= most) return best;
+  if (p.grain != 8 || c.filters > 64 || taps * k.kernel_depth < 2 || c.groups > most_groups || c.largest >= most) return best;
   const int64_t all_layers = int64_t{s.batch} * s.depth.output, height = s.height.output, width = s.width.output;
   for (const int eights : {1, 2, 3, 4, 6, 8})
     if (best.eights == 0 && (eights * 8 >= c.filters || eights == 8)) best.eights = eights;

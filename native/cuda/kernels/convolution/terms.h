@@ -18,7 +18,8 @@ struct ConvTerms {
 
 inline ConvTerms conv_terms(int sm_count, const ConvShape& c) {
   constexpr int64_t most = int64_t{1} << 31, most_taps = 32, most_filters = 16, most_shared = 48 << 10, most_blocks = 65'535;
-  if (c.point || c.largest >= most || c.columns >= most - conv_terms_threads || (c.padded && c.terms / c.channels > most_taps) || c.filters > most_filters) return {};
+  constexpr int64_t least_plane = 8;  // outputs of smaller ones lie in lines of memory of their own
+  if (c.point || c.sampled || c.plane < least_plane || c.largest >= most || c.columns >= most - conv_terms_threads || (c.padded && c.terms / c.channels > most_taps) || c.filters > most_filters) return {};
   ConvTerms r;
   r.filters = c.filters > 4 ? 8 : c.filters > 2 ? 4 : static_cast<int>(c.filters);
   r.blocks = up(c.filters, r.filters);

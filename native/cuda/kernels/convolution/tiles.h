@@ -279,7 +279,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   // Images of up to three positions: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, most_packed_scattered = 3, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05, planes_unsure = 1.05, split_runs = 1.5, narrow_few = 1.15, halo_unsure = 1.1, halo_few = 1.25;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05, planes_unsure = 1.05, split_runs = 1.5, narrow_few = 1.15, halo_unsure = 1.25, halo_few = 1.4;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane <= most_packed_scattered && c.terms < long_terms ? 1.7 : 1, mma_scattered = c.plane <= most_packed_scattered ? 1.25 : 1;
   // Models of other kernels, which read each element at a time, promise too much.
   if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
