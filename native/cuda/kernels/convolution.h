@@ -98,7 +98,8 @@ constexpr int conv_filters_of_warp = 8, conv_filters_positions = 256;
 // convolution_rows.cu: threads of a block.
 constexpr int conv_rows_threads = 256;
 
-// `filters` and images `together` of a block, filters of all groups and of one, `terms` of an output, elements from an image to the next.
+// `filters` and images `together` of a block, filters of all groups and of one, `terms` of an output, elements from an image to the next. Of the weights: elements from a filter to the next, from a term to the next, and before the
+// first.
 struct ConvRows {
-  int images, filters, all, of_group, together, terms, pitch;
+  int images, filters, all, of_group, together, terms, pitch, of_filter, of_term, first;
 };

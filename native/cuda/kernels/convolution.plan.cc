@@ -10,6 +10,7 @@
 #include "convolution/filters.h"
 #include "convolution/gather.h"
 #include "convolution/group.h"
+#include "convolution/halo.h"
 #include "convolution/image.h"
 #include "convolution/launch.h"
 #include "convolution/narrow.h"
@@ -111,6 +112,16 @@ void plan_thin(Planner& p, const ConvOperands& from, const ConvSizes& s, const C
   if (t.shares > 1) launch.cluster(static_cast<unsigned>(t.shares));
 }
 
+void plan_terms(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvTerms r = conv_terms(p.device.sm_count, shape);
+  p.launch(p.kernel_in("convolution_terms", "convolution_terms_" + p.dtype() + "_" + std::to_string(r.filters)), {ceil_div(shape.columns, conv_terms_threads), r.blocks * s.groups}, conv_terms_threads, r.shared, from.x, from.weight, p.output(), s, narrow_of(s, shape),
+           static_cast<int>(r.blocks));
+}
+
+void plan_scale(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  p.launch(p.kernel_in("convolution_scale", "convolution_scale_" + p.dtype()), {ceil_div(shape.outputs(), conv_scale_threads * 16 / shape.element_bytes)}, conv_scale_threads, 0, from.x, from.weight, p.output(), conv_scale(s));
+}
+
 void plan_planes(Planner& p, const ConvOperands& from, const ConvShape& shape) {
   const ConvPlanesShape r = conv_planes(p.device.sm_count, shape);
   p.launch(p.kernel_in("convolution_planes", "convolution_planes_" + p.dtype() + "_" + std::to_string(r.eights) + (r.pairs ? "_pairs" : ""), r.shared), {r.blocks}, conv_planes_threads, r.shared, from.x, from.weight, p.output(), r.task);
@@ -156,8 +167,13 @@ void plan_spans(Planner& p, const ConvOperands& from, const ConvSizes& s, const 
   p.launch(p.kernel_in("convolution_spans", "convolution_spans_" + p.dtype(), r.shared), {r.blocks, s.groups}, conv_spans_threads, r.shared, from.x, from.weight, p.output(), r.spans);
 }
 
-void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape) {
-  const ConvRowsShape r = conv_rows(p.device.sm_count, shape);
+// `whole`, `trim`: of a kernel of which one element is met.
+void plan_rows(Planner& p, const ConvOperands& from, const ConvShape& shape, const ConvSizes* whole = nullptr, const ConvTrim& trim = {}) {
+  ConvRowsShape r = conv_rows(p.device.sm_count, shape);
+  if (whole) {
+    r.conv.of_term = whole->depth.kernel * whole->height.kernel * whole->width.kernel, r.conv.of_filter = r.conv.terms * r.conv.of_term;
+    r.conv.first = (trim.depth.first * whole->height.kernel + trim.height.first) * whole->width.kernel + trim.width.first;
+  }
   p.launch(p.kernel_in("convolution_rows", "convolution_rows_" + p.dtype() + "_" + std::to_string(r.terms)), {r.blocks_x, r.blocks_y}, conv_rows_threads, 0, from.x, from.weight, p.output(), r.conv);
 }
 
@@ -209,11 +225,14 @@ Problem problem_of(Planner& p, const ConvSizes& s, bool whole) {
   for (const int64_t some : elements) shape.largest = std::max(shape.largest, some), shape.bytes += some * shape.element_bytes;
   if (p.device.major == 9 && p.device.minor == 0 && half) result.packed = conv_packed(s);
   if (const ConvPacked& packed = result.packed; packed.grain > 0) {
+    constexpr int64_t most_in_l2 = 50'000'000;
+    shape.split_runs = packed.conv.run < 8 && packed.conv.run < packed.conv.pieces && terms > channels && packed.input_elements * 2 > most_in_l2;
     shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
     shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + input / packed.lines_apart + int64_t{s.filters} * terms);
   }
   shape.taps_cost = conv_taps_shape(p.device.sm_count, s, shape.element_bytes).cost;
   shape.winograd_cost = conv_winograd(p.device.sm_count, conv_columns_as_rows(s), shape).cost;
+  if (result.packed.grain > 0) shape.halo_cost = conv_halo(p.device.sm_count, s, shape, result.packed).cost;
   shape.strips_cost = conv_strips(p.device.sm_count, s, shape).cost;
   shape.group_cost = conv_grouped(p.device.sm_count, s, shape).cost, shape.patches_cost = conv_patches(p.device.sm_count, s, shape).cost;
   if (whole) result.planes = conv_depthwise(shape.element_bytes, s);
@@ -280,6 +299,10 @@ void plan_kind(Planner& p, const ConvOperands& from, const Problem& problem) {
       return launch_product(p, {int64_t{s.batch} * s.groups, static_cast<int>(shape.filters), static_cast<int>(shape.plane), static_cast<int>(shape.terms), false, false, s.groups}, from.weight, from.x, p.output());
     case ConvKind::mma: return plan_conv_mma(p, from, s, conv_axes(s), shape);
     case ConvKind::wgmma: return plan_conv_wgmma(p, from, s, problem.packed, shape);
+    case ConvKind::several: return plan_conv_several(p, from, s, shape);
+    case ConvKind::scale: return plan_scale(p, from, s, shape);
+    case ConvKind::terms: return plan_terms(p, from, s, shape);
+    case ConvKind::halo: return plan_conv_halo(p, from, s, problem.packed, shape);
     case ConvKind::winograd: return plan_conv_winograd(p, from, s, shape);
     case ConvKind::f32: return plan_conv_f32(p, from, s, shape);
     case ConvKind::tiles: return plan_conv_tiles(p, from, s, shape);
@@ -300,8 +323,11 @@ void plan(Planner& p) {
   const bool of_images = image.terms > 0 && !problem.shape.depthwise && image.cost < problem.choice.cost;
   if (const ConvTrim trim = conv_trim(whole); conv_is_trimmed(whole, trim) && !problem.shape.depthwise) {
     const Problem trimmed = problem_of(p, conv_trimmed(whole, trim), false);
+    const double cost = of_images ? image.cost : problem.choice.cost;
+    // A thread reads its few weights where they lie.
+    if (trimmed.choice.kind == ConvKind::rows && conv_taps(trimmed.sizes) == 1 && trimmed.choice.cost < cost) return plan_rows(p, {p.input(0), p.input(1)}, trimmed.shape, &whole, trim);
     const int64_t elements = int64_t{whole.filters} * trimmed.shape.terms;
-    if (conv_trim_pays(of_images ? image.cost : problem.choice.cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
+    if (conv_trim_pays(cost, trimmed.choice.cost, elements)) return plan_kind(p, {p.input(0), plan_trim(p, whole, trim, elements)}, trimmed);
   }
   if (of_images) return plan_image(p, whole, image);
   if (conv_unfolds(whole) && !problem.shape.depthwise) {

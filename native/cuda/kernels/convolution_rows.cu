@@ -16,7 +16,7 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   if (image0 >= c.together || f >= c.all) return;
   float w[N];
 #pragma unroll
-  for (int t = 0; t < N; t++) w[t] = t < c.terms ? to_float(weight[static_cast<long long>(f) * c.terms + t]) : 0.0f;
+  for (int t = 0; t < N; t++) w[t] = t < c.terms ? to_float(weight[static_cast<long long>(f) * c.of_filter + t * c.of_term + c.first]) : 0.0f;
   const T* const source = x + f / c.of_group * c.terms;
   const int step = static_cast<int>(gridDim.x) * c.together;
   const auto write = [&](int image, const T (&v)[N]) {

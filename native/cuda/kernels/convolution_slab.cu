@@ -12,18 +12,23 @@ using slab::THREADS, slab::WARPS;
 // grid: tiles of outputs by `tiles` of filters, groups.
 template <int BM, int BN>
 __device__ __forceinline__ void convolve(const float* __restrict__ x, const float* __restrict__ weight, float* __restrict__ out, const ConvSizes& s, const ConvNarrow& c, int tiles, int depth) {
-  constexpr int PITCH_A = opscope::cuda::slab_pitch(BM), PITCH_B = opscope::cuda::slab_pitch(BN), LINES = THREADS / BN;
+  constexpr int PITCH_A = opscope::cuda::slab_pitch(BM), PITCH_B = opscope::cuda::slab_pitch(BN), ACROSS = BN < THREADS ? BN : THREADS, LINES = THREADS / ACROSS, EACH = BN / ACROSS;
   extern __shared__ __align__(16) float shared[];
   float *side_a = shared, *side_b = shared + depth * PITCH_A;
   Place* const places = reinterpret_cast<Place*>(side_b + depth * PITCH_B);
   const int column_tile = static_cast<int>(blockIdx.x) / tiles, group = blockIdx.y, f0 = (static_cast<int>(blockIdx.x) - column_tile * tiles) * BM, c0 = column_tile * BN, filters = min(BM, c.filters - f0),
             columns = min(BN, c.columns - c0);
-  // The output whose window this thread gathers, every LINES-th term of it.
-  const int column = static_cast<int>(threadIdx.x) % BN, at = min(c0 + column, c.columns - 1), image = c.by_plane.quotient(at);
-  const Window window = window_at(s, c, at - image * c.plane);
-  const float* const from = x + ((image * s.channels + group * c.channels) * c.in_plane + window.offset);
-  const unsigned mask = column < columns ? window.mask : 0;
-  const uint32_t to = shared_address(side_b + column);
+  // The outputs whose windows this thread gathers, every LINES-th term of them.
+  const float* from[EACH];
+  unsigned mask[EACH];
+#pragma unroll
+  for (int e = 0; e < EACH; e++) {
+    const int column = static_cast<int>(threadIdx.x) % ACROSS + e * ACROSS, at = min(c0 + column, c.columns - 1), image = c.by_plane.quotient(at);
+    const Window window = window_at(s, c, at - image * c.plane);
+    from[e] = x + ((image * s.channels + group * c.channels) * c.in_plane + window.offset);
+    mask[e] = column < columns ? window.mask : 0;
+  }
+  const uint32_t to = shared_address(side_b + static_cast<int>(threadIdx.x) % ACROSS);
   const float* const filter = weight + static_cast<long long>(group * c.filters + f0) * c.terms;
   slab::Results<BM, BN> tile;
   const bool works = tile.works(filters, columns);
@@ -33,9 +38,10 @@ __device__ __forceinline__ void convolve(const float* __restrict__ x, const floa
     write_places(places, s, c, first, count);
     __syncthreads();
 #pragma unroll 4
-    for (int t = static_cast<int>(threadIdx.x) / BN; t < count; t += LINES) {
+    for (int t = static_cast<int>(threadIdx.x) / ACROSS; t < count; t += LINES) {
       const Place place = places[t];
-      copy_async_4(to + t * (PITCH_B * 4), from + place.offset, mask & place.bit ? 4 : 0);
+#pragma unroll
+      for (int e = 0; e < EACH; e++) copy_async_4(to + (t * PITCH_B + e * ACROSS) * 4, from[e] + place.offset, mask[e] & place.bit ? 4 : 0);
     }
     copy_commit();
     slab::turn<BM, BN, true, false>(filter + first, nullptr, side_a, nullptr, count, c.terms, filters, 0);
@@ -76,5 +82,6 @@ __device__ __forceinline__ void convolve(const float* __restrict__ x, const floa
 
 #define SLAB(BM, BN) \
   extern "C" __global__ void __launch_bounds__(THREADS, 4) convolution_slab_##BM(const float* x, const float* weight, float* out, const ConvSizes s, const ConvNarrow c, int tiles, int depth) { convolve<BM, BN>(x, weight, out, s, c, tiles, depth); }
+SLAB(32, 256)
 SLAB(64, 128)
 SLAB(128, 64)

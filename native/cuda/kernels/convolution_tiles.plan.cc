@@ -1,4 +1,5 @@
 // Convolutions in tiles: of 16 bits on tensor cores, and in f32.
+#include "convolution/halo.h"
 #include "convolution/launch.h"
 #include "convolution/winograd.h"
 #include "matmul/launch.h"
@@ -30,6 +31,13 @@ void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, c
            p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
       .early(p.device);
   launch_join(p, shares, p.output(), shape.outputs(), splits);
+}
+
+void plan_conv_halo(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
+  const ConvHaloShape h = conv_halo(p.device.sm_count, s, shape, packed);
+  const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_8"), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, packed.conv);
+  p.launch(p.kernel_in("convolution_halo", "convolution_halo_" + p.dtype() + "_" + std::to_string(h.eights), h.shared), {h.blocks, s.groups}, conv_halo_threads, h.shared, input, filters, p.output(), packed.conv, h.task).early(p.device);
 }
 
 void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
@@ -67,6 +75,16 @@ void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s
     launch_product(p, product, filters, tiles, sums);
     p.launch(kernel("output_" + kind), {ceil_div(int64_t{s.filters} * product.n, winograd_threads)}, winograd_threads, 0, sums, p.output(), s, task, across, down).early(p.device);
   }
+}
+
+void plan_conv_several(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {
+  const ConvSeveral plan = conv_several(p.device.sm_count, shape);
+  const ConvSeveralTile& t = *plan.tile;
+  const F32Product task = {static_cast<int>(shape.filters), static_cast<int>(shape.columns), static_cast<int>(shape.terms), static_cast<int>(up(shape.filters, t.filters)), static_cast<int>(up(shape.columns, t.outputs)), s.groups};
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), plan.splits);
+  p.launch(p.kernel_in("convolution_several", std::string("convolution_several_") + t.name + (plan.splits > 1 ? "_shares" : ""), t.shared()), {int64_t{task.tiles_m} * task.tiles_n * s.groups, plan.splits}, conv_several_threads, t.shared(), from.x, from.weight, p.output(), s,
+           narrow_of(s, shape), task, shares);
+  launch_join(p, shares, p.output(), shape.outputs(), plan.splits);
 }
 
 void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape) {

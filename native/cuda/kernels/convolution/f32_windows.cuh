@@ -12,9 +12,9 @@ struct alignas(8) ByteOffset {
 };
 
 // A thread has one output of the tile, and every LINES-th term of its window. Where the terms of the next stages lie is computed for one term by each thread, all at the same time.
-template <int TILE, int THREADS, int PARTS, int STAGES>
+template <int TILE, int THREADS, int PARTS, int STAGES, int STEP>
 struct WindowCopies {
-  static constexpr int LINES = THREADS / TILE, EACH = BK / LINES, PITCH = TILE + COPIES_GAP, AHEAD = THREADS / BK;  // AHEAD: stages of a round of terms
+  static constexpr int LINES = THREADS / TILE, EACH = STEP / LINES, PITCH = TILE + COPIES_GAP, AHEAD = THREADS / STEP;  // AHEAD: stages of a round of terms
   static constexpr int HELD = EACH / PARTS;
   static_assert(AHEAD >= STAGES && HELD * PARTS == EACH);
   const ConvSizes& s;
@@ -38,12 +38,12 @@ struct WindowCopies {
     hold(0, 0);
   }
   __device__ __forceinline__ void hold(int stage, int part) {
-    const ByteOffset* const of = places + stage % (2 * AHEAD) * BK + threadIdx.x / TILE + part * (HELD * LINES);
+    const ByteOffset* const of = places + stage % (2 * AHEAD) * STEP + threadIdx.x / TILE + part * (HELD * LINES);
 #pragma unroll
     for (int e = 0; e < HELD; e++) held[e] = of[e * LINES];
   }
   __device__ __forceinline__ void write(int stage) {
-    const int i = stage * BK + static_cast<int>(threadIdx.x);
+    const int i = stage * STEP + static_cast<int>(threadIdx.x);
     const Place p = first + i < end ? place_of_term(s, c, first + i) : Place{0, 0};
     places[i % (2 * THREADS)] = {static_cast<unsigned>(p.offset) * 4, p.bit};
   }
@@ -82,14 +82,14 @@ struct WindowOperands {
 #ifdef OPSCOPE_WGMMA
   static constexpr int GAP = COPIES_GAP;
   static constexpr bool WINDOWS = true;
-  template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS>
+  template <int BM, int BN, int STAGES, int THREADS, int PARTS, bool A_ROWS, bool B_ROWS, int STEP = BK>
   __device__ __forceinline__ auto ring(float* shared, const F32Product& p, int m0, int n0, int k0, int steps, int, int group) const {
-    using Filters = TurnedCopies<BM, THREADS, PARTS, BK>;
-    using Windows = WindowCopies<BN, THREADS, PARTS, STAGES>;
+    using Filters = TurnedCopies<BM, THREADS, PARTS, STEP>;
+    using Windows = WindowCopies<BN, THREADS, PARTS, STAGES, STEP>;
     static_assert(!A_ROWS && !B_ROWS);
     __shared__ ByteOffset places[2 * THREADS];
-    const int end_k = min(p.k, k0 + steps * BK);
-    return CopyRing<STAGES, (BM + BN + 2 * GAP) * BK, (BM + GAP) * BK, PARTS, Filters, Windows>(Filters(weight + static_cast<long long>(group) * p.m * p.k, p.m, p.k, m0, k0, end_k, false),
+    const int end_k = min(p.k, k0 + steps * STEP);
+    return CopyRing<STAGES, (BM + BN + 2 * GAP) * STEP, (BM + GAP) * STEP, PARTS, Filters, Windows>(Filters(weight + static_cast<long long>(group) * p.m * p.k, p.m, p.k, m0, k0, end_k, false),
                                                                                            Windows(x + group * c.channels * c.in_plane, s, c, places, n0, k0, end_k), shared_address(shared));
   }
   __device__ __forceinline__ OutputsOfImages results(const F32Product&, int group) const { return {s, c, group}; }

@@ -22,6 +22,8 @@ inline ConvNarrow narrow_of(const ConvSizes& s, const ConvShape& shape) {
 
 void plan_conv_mma(Planner& p, const ConvOperands& from, const ConvSizes& s, int axes, const ConvShape& shape);
 void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape);
+void plan_conv_halo(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape);
+void plan_conv_several(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
 void plan_conv_f32(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
 void plan_conv_winograd(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);
 void plan_conv_tiles(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvShape& shape);

@@ -38,9 +38,9 @@ inline ConvPlanesShape conv_planes(int sm_count, const ConvShape& c) {
   p.blocks = std::min<int64_t>(tiles, sm_count * resident);
   p.shared = static_cast<unsigned>(operands + staged + stages * (together * pitch + 16));
   // Microseconds of a launch, of eight bytes of the filters that a block orders, of a copy beyond the first few of a tile, of a tile and of sixteen of its channels; bytes in one. Fitted to 53 convolutions on an H200 (NOTES.md).
-  constexpr double launch = 5.5, operand = 1.2e-3, copy = 0.012, bytes = 4e6;
+  constexpr double launch = 5.5, operand = 1.2e-3, copy = 0.012, bytes = 4e6, single = 1.4;  // single: of one image of a tile, whose positions are read an element at a time
   constexpr int64_t few_copies = 16;
-  const double copies = static_cast<double>(std::max<int64_t>(together * up(sixteens * 16, chunk) - few_copies, 0)), tile = 0.9 + 0.1 * p.eights + copies * copy + static_cast<double>(sixteens) * (0.08 + 0.025 * p.eights), work = static_cast<double>(up(tiles, sm_count * resident)) * tile, moved = static_cast<double>(c.bytes) / bytes * 132 / sm_count;
+  const double copies = static_cast<double>(std::max<int64_t>(together * up(sixteens * 16, chunk) - few_copies, 0)), tile = 0.9 + 0.1 * p.eights + copies * copy + static_cast<double>(sixteens) * (0.08 + 0.025 * p.eights), work = static_cast<double>(up(tiles, sm_count * resident)) * tile * (!p.pairs && together == 1 ? single : 1), moved = static_cast<double>(c.bytes) / bytes * 132 / sm_count;
   p.cost = launch + static_cast<double>(operands / 8) * operand + std::sqrt(std::hypot(work * work, moved * moved));
   return p;
 }

@@ -24,7 +24,7 @@ inline ConvRowsShape conv_rows(int sm_count, const ConvShape& c) {
   r.blocks_y = up(all, conv_rows_threads);
   const int64_t filters = up(all, r.blocks_y), together = conv_rows_threads / filters;
   r.blocks_x = std::clamp<int64_t>(up(int64_t{sm_count} * resident * 2, r.blocks_y), 1, up(c.columns, together * at_once));
-  r.conv = {static_cast<int>(c.columns), static_cast<int>(filters), static_cast<int>(all), static_cast<int>(c.filters), static_cast<int>(together), static_cast<int>(c.terms), static_cast<int>(c.groups * c.terms)};
+  r.conv = {static_cast<int>(c.columns), static_cast<int>(filters), static_cast<int>(all), static_cast<int>(c.filters), static_cast<int>(together), static_cast<int>(c.terms), static_cast<int>(c.groups * c.terms), static_cast<int>(c.terms), 1, 0};
   // Outputs that the threads of a block write at a time, of its threads; accesses of a warp in a microsecond.
   const double filled = static_cast<double>(filters * together) / conv_rows_threads, accesses = static_cast<double>(c.outputs() * (c.terms + 1)) / 32 / filled;
   r.cost = 5 + (static_cast<double>(c.bytes) / 2.5e6 + accesses / 1e5) * 132 / sm_count;

@@ -16,6 +16,7 @@ struct ConvShape {
   int64_t channels = 1;  // of a group
   bool depthwise = false;  // single planes that convolution_depthwise.cu has a kernel for (convolution/depthwise.h)
   int64_t packed_terms = 0, packed_bytes = 0;  // elements of a packed sum, 0 where it cannot be packed (convolution/packed.h); what packing reads and writes
+  bool split_runs = false;  // packed operands, of more than L2 holds, of whose positions a stage of the sum meets parts that are no whole lines of memory
   int64_t largest = 0, bytes = 0;  // elements of a tensor; of all tensors
   int64_t element_bytes = 4;
   bool clusters = false;  // whether the GPU has them
@@ -27,6 +28,7 @@ struct ConvShape {
   double strips_cost = 0;  // of convolution_strips.cu (convolution/strips.h), 0 where it does not take the convolution
   double patches_cost = 0; // of convolution_patches.cu (convolution/patches.h), 0 where it does not take the convolution
   double group_cost = 0;  // of convolution_group.cu (convolution/group.h), 0 where it cannot take the convolution
+  double halo_cost = 0;   // of convolution_halo.cu (convolution/halo.h), 0 where it cannot take the convolution
   bool whole = false;     // one output of an image and filter, which meets the whole image
   bool dense = false;     // one output of an image and filter, which meets the whole image: one product for all images
   int64_t outputs() const { return columns * filters * groups; }

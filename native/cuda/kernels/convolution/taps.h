@@ -38,7 +38,7 @@ inline ConvTapsShape conv_taps_shape(int sm_count, const ConvSizes& s, int64_t e
   if (t.weights >= most) return {};
   // Three launches; bytes in a microsecond of the input, and of the sums, which are written and read; turns of blocks, each of which waits for the memory of a stage, or multiplies many rows of it;
   // what adds up sums of shares, one after the other.
-  constexpr double launches = 10, read_bytes = 3.2e6, sum_bytes = 2e6, turn = 1.5, add = 0.25;
+  constexpr double launches = 10, read_bytes = 3.2e6, sum_bytes = 2.5e6, turn = 1.5, add = 0.25;
   const double stage = t.sixteens <= 2 ? 0.9 : t.sixteens == 4 ? 1.4 : 1.35, resident = t.sixteens == 8 ? 2 : 3, power = t.sixteens == 8 ? 2 : 4;  // few rows hide one behind the other
   const double read = static_cast<double>(images * s.channels * plane * 2 * t.passes), sums = static_cast<double>(images * rows * plane * 8 + outputs * 2);
   // Where blocks are few, several of them share the channels.

@@ -17,9 +17,12 @@
 #include "narrow.h"
 #include "planes.h"
 #include "rows.h"
+#include "scale.h"
+#include "several.h"
 #include "shape.h"
 #include "slab.h"
 #include "spans.h"
+#include "terms.h"
 #include "thin.h"
 
 namespace opscope::cuda {
@@ -48,6 +51,10 @@ enum class ConvKind {
   f32,          // tiles in f32 on Hopper (convolution_f32.cu)
   tiles,        // tiles in f32 (convolution.cu)
   winograd,     // transformed tiles and filters as products, in f32 on Hopper (convolution_winograd.cu)
+  halo,         // few filters by tiles of packed input that windows share, on tensor cores (convolution_halo.cu)
+  several,      // tiles in f32 of which a multiprocessor of Hopper has several at a time (convolution_several.cu)
+  scale,        // one term of a sum: elements times weights (convolution_scale.cu)
+  terms,        // few filters with few outputs, a thread for each position (convolution_terms.cu)
   strips,       // few filters by strips of outputs below each other, in f32 (convolution_strips.cu)
 };
 
@@ -268,11 +275,11 @@ struct ConvChoice {
 
 // The kernel that takes the least time by the models. Those of tiles were fitted to launches of a graph, which take less time than single ones.
 inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
-  constexpr int64_t narrow = 16, least_plane = 32;
+  constexpr int64_t narrow = 16, least_plane = 32, most_columns_of_small = 2048, few_columns = 512;
   // Images of up to three positions: gathering blocks meet many lines of memory, which the models do not count, and packing takes ten times as long as a product of few terms.
   constexpr int64_t few_filters = 16, most_scattered = 2, most_packed_scattered = 3, few_gathered = 8, long_terms = 1024;
   const bool short_lines = c.point && c.element_bytes == 2 && c.terms < 16 && c.columns > 1 << 14;  // of long planes and few channels
-  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05, planes_unsure = 1.05;
+  constexpr double gather_launch = 3.5, f32_unsure = 1.03, winograd_unsure = 1.05, planes_unsure = 1.05, split_runs = 1.5, narrow_few = 1.15, halo_unsure = 1.25, halo_few = 1.4;
   const double scattered = c.plane <= most_scattered && c.filters > few_gathered && c.groups == 1 ? 1.8 : short_lines ? 1.2 : 1, packed_scattered = c.plane <= most_packed_scattered && c.terms < long_terms ? 1.7 : 1, mma_scattered = c.plane <= most_packed_scattered ? 1.25 : 1;
   // Models of other kernels, which read each element at a time, promise too much.
   if (c.patches_cost > 0) return {ConvKind::patches, c.patches_cost};
@@ -294,8 +301,12 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   if (c.depthwise) return best;
   if (const double cost = conv_gather(sm_count, c).cost; cost > 0) consider(ConvKind::gather, gather_launch + (cost - gather_launch) * scattered);
   consider(ConvKind::direct_warp, conv_threads_cost(sm_count, c, 32));
-  if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost);
+  if (const ConvNarrowShape narrow = conv_narrow(sm_count, c); narrow.steps > 0) consider(ConvKind::narrow, narrow.cost * (c.columns <= few_columns ? narrow_few : 1));
   if (const ConvF32 f32 = conv_f32(sm_count, c); f32.tile) consider(ConvKind::f32, f32.cost * f32_unsure);
+  if (const ConvSeveral several = conv_several(sm_count, c); several.tile) consider(ConvKind::several, several.cost);
+  consider(ConvKind::scale, conv_scale_cost(sm_count, c));
+  consider(ConvKind::halo, c.halo_cost * (c.group_cost > 0 ? halo_few : halo_unsure));
+  if (const ConvTerms terms = conv_terms(sm_count, c); terms.filters > 0) consider(ConvKind::terms, terms.cost);
   consider(ConvKind::group, c.group_cost);
   consider(ConvKind::winograd, c.winograd_cost * winograd_unsure);
   consider(ConvKind::strips, c.strips_cost);
@@ -312,7 +323,9 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
     constexpr double start = 6.3, bytes = 2.2e6;
     if (c.element_bytes == 2 && c.columns == c.plane && c.groups == 1 && c.filters > 1 && c.filters <= narrow && c.terms > 8) consider(ConvKind::product, start + static_cast<double>(c.bytes) / bytes * 132 / sm_count);
     // What lies in memory as the product's kernels read it.
-    if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow) consider(ConvKind::product, conv_product_cost(sm_count, c));
+    if (std::min(c.filters, c.terms) > narrow || c.terms > 16 * narrow || (c.element_bytes == 2 && c.filters > narrow / 2 && c.terms > narrow)) consider(ConvKind::product, conv_product_cost(sm_count, c));
+  } else if (c.point && c.element_bytes == 2 && c.groups == 1 && c.columns <= most_columns_of_small && std::min(c.filters, c.terms) > narrow) {
+    consider(ConvKind::product, conv_product_cost(sm_count, c));
   }
   if (c.tensor_cores && c.terms >= 8) consider(ConvKind::mma, (conv_mma_tiling(sm_count, c).cost + 1.6) * mma_scattered);
   // Tiles in f32 of 16-bit types are for what tensor cores cannot serve.
@@ -320,7 +333,7 @@ inline ConvChoice conv_choice(int sm_count, const ConvShape& c) {
   constexpr double output = 7e-6, whole_plane = 12;
   if (c.element_bytes == 4) consider(ConvKind::tiles, 3.5 + 0.9 * conv_tiling(sm_count, c).cost + output * static_cast<double>(c.outputs()) * std::min(1.0, whole_plane / static_cast<double>(c.plane)) * 132 / sm_count);
   else if (!c.tensor_cores) consider(ConvKind::tiles, 3.5 + 0.9 * conv_splits(sm_count, c, conv_tile_16bit).cost);
-  if (c.packed_terms > 0 && !c.dense) consider(ConvKind::wgmma, (conv_wgmma_tiling(sm_count, c).cost + 1.3) * packed_scattered);
+  if (c.packed_terms > 0 && !c.dense) consider(ConvKind::wgmma, (conv_wgmma_tiling(sm_count, c).cost + 1.3) * std::max(packed_scattered, c.split_runs ? split_runs : 1));
   return best;
 }
 

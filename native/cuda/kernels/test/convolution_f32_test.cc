@@ -63,6 +63,26 @@ void strips() {
   expect(conv_kind(132, c) == ConvKind::strips, "one filter of many images takes them");
 }
 
+// Tiles of which a multiprocessor has several fit beside each other, and no share of a sum is empty.
+void several() {
+  bool holds = true;
+  int64_t taken = 0, split = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvShape c = shape_of(s);
+    const ConvSeveral plan = conv_several(132, c);
+    if (!plan.tile) return;
+    const ConvSeveralTile& t = *plan.tile;
+    const int64_t steps = up(c.terms, t.step), each = up(steps, plan.splits);
+    taken++, split += plan.splits > 1;
+    holds = holds && plan.splits >= 1 && each * (plan.splits - 1) < steps && t.resident * (static_cast<int64_t>(t.shared()) + 3072) <= 227 << 10 && (!c.padded || c.terms / c.channels <= 32) && plan.cost > 0;
+  });
+  expect(holds && taken > 1000 && split > 100, "tiles of which a multiprocessor has several fit beside each other, and no share of a sum is empty");
+  ConvShape c = shape_of({9, 33, 257, 1, 1, 1, axis(7, 2, 1, 1, 1), axis(1, 2, 1, 1, 1), axis(103, 2, 1, 1, 1)});
+  expect(conv_kind(132, c) == ConvKind::several, "sums of some hundred terms take them");
+  c.wgmma = false;
+  expect(conv_several(132, c).tile == nullptr, "on Hopper alone");
+}
+
 }  // namespace
 
 void f32_convolutions() {
@@ -80,10 +100,11 @@ void f32_convolutions() {
   });
   expect(holds && taken > 1000 && split > 100, "f32 tiles of convolutions fit a multiprocessor, and no share of a sum is empty");
   expect(masked, "they take padding where a mask has a bit for each element of the kernel, and count with 31 bits");
-  ConvShape elsewhere = shape_of({37'061, 37, 256, 1, 1, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(10, 5, 0, 1, 1)});
-  expect(conv_kind(132, elsewhere) == ConvKind::f32 && conv_f32(132, elsewhere).tile->filters == 256, "many filters of many outputs take them");
+  ConvShape elsewhere = shape_of({7043, 586, 256, 1, 2, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(11, 3, 1, 2, 1)});
+  expect(conv_kind(132, elsewhere) == ConvKind::f32 && conv_f32(132, elsewhere).tile->filters == 256, "long sums of many filters take them");
   elsewhere.wgmma = false;
   expect(conv_kind(132, elsewhere) == ConvKind::tiles, "only on Hopper");
+  several();
   winograd();
   strips();
 }

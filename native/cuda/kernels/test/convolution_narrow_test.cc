@@ -117,23 +117,24 @@ void rows() {
 // Blocks that hold some terms of their sums cover filters, outputs and terms, and what they hold fits.
 void slabs() {
   bool covers = true;
-  int taken = 0;
+  int taken = 0, few_filters = 0, large = 0;
   for (const int64_t columns : {1LL, 8192LL, 100'003LL, 10'000'000LL})
     for (const int64_t filters : {16, 20, 33, 64, 65, 257, 1000})
       for (const int64_t groups : {1, 7})
         for (const int64_t taps : {1, 9, 31, 33})
-          for (const int64_t channels : {1, 7, 13, 64, 500})
+          for (const int64_t channels : {1, 2, 7, 13, 64, 500})
             for (const int64_t plane : {7LL, 100LL}) {
-              const ConvShape c = {columns, filters, groups, channels * taps, plane, false, false, channels};
+              ConvShape c = {columns, filters, groups, channels * taps, plane, false, false, channels};
+              c.padded = channels % 2 == 1;
               const ConvSlab s = conv_slab(132, c);
               if (s.filters == 0) continue;
-              taken++;
-              const int64_t outputs = 192 - s.filters;
-              covers = covers && taps <= 32 && s.tiles * s.filters >= filters && s.blocks % s.tiles == 0 && s.blocks / s.tiles * outputs >= columns && (s.blocks / s.tiles - 1) * outputs < columns && s.depth >= 1 &&
+              taken++, few_filters += s.filters == 32, large += taps > 32;
+              const int64_t outputs = s.filters == 32 ? 256 : 192 - s.filters;
+              covers = covers && (taps <= 32 || !c.padded) && s.tiles * s.filters >= filters && s.blocks % s.tiles == 0 && s.blocks / s.tiles * outputs >= columns && (s.blocks / s.tiles - 1) * outputs < columns && s.depth >= 1 &&
                        s.depth <= 64 && static_cast<int64_t>(s.shared) >= s.depth * (slab_pitch(s.filters) + slab_pitch(static_cast<int>(outputs)) + 2) * 4 &&
                        (plane % 4 == 0 || static_cast<int64_t>(s.shared) >= s.filters * slab_pitch(static_cast<int>(outputs)) * 4) && s.shared <= 56 << 10 && s.cost > 0;
             }
-  expect(covers && taken > 20, "blocks that hold some terms of their sums cover the outputs");
+  expect(covers && taken > 20 && few_filters > 5 && large > 5, "blocks that hold some terms of their sums cover the outputs; kernels without padding have any number of elements");
   ConvShape short_sum = {3'222'240, 64, 1, 39, 70, false, false, 13};
   short_sum.bytes = 1'162'410'000;
   expect(conv_kind(132, short_sum) == ConvKind::slab && conv_slab(132, short_sum).depth == 39 && conv_slab(132, {3'222'240, 64, 1, 91, 70, false, false, 13}).depth == 46, "a short sum is held as a whole, a longer one in equal parts");
@@ -188,6 +189,16 @@ void patches() {
   expect(right && taken > 10, "runs of columns cover the outputs of kernels as wide as their stride");
 }
 
+// One term of a sum: elements times weights.
+void scales() {
+  const ConvSizes s = {3, 35'521, 13'462'459, 35'521, 2, 1, {1, 1, 0, 1}, axis(3, 1, 0, 2, 1), axis(5, 1, 0, 2, 1)};
+  const ConvScale c = conv_scale(s);
+  expect(c.outputs == 242'324'262 && c.plane == 6 && c.of_group == 379 && c.in_plane == 15 && c.along == 2 && c.row == 10, "outputs of all images follow each other, and their elements lie a stride apart");
+  ConvShape shape = {18, 379, 35'521, 1, 6, false, false, 1};
+  shape.sampled = true, shape.bytes = int64_t{4} * c.outputs;
+  expect(conv_kind(132, shape) == ConvKind::scale && conv_scale_cost(132, {18, 379, 35'521, 9, 6, false, false, 1}) == 0, "kernels of one element and one channel of a group take them, others do not");
+}
+
 }  // namespace
 
 void narrow_convolution_shapes() {
@@ -198,5 +209,6 @@ void narrow_convolution_shapes() {
   filters();
   rows();
   slabs();
+  scales();
   spans();
 }

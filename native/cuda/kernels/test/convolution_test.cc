@@ -226,7 +226,7 @@ void packed() {
   expect(takes(kind(16, 64, 64, 1, 1, three(56), three(56)), "64x192x3", false) && takes(kind(64, 256, 256, 1, 1, three(28), three(28)), "128x256x4", false) && takes(kind(32, 512, 512, 1, 1, three(7), three(7)), "64x128x8", false) &&
              takes(kind(1, 256, 256, 1, 1, three(14), three(14)), "64x128x8", true) && takes(kind(8, 3, 64, 1, 2, axis(224, 7, 3, 2, 1), axis(224, 7, 3, 2, 1)), "64x192x3", false),
          "tiles are as wide as the GPU stays filled, and have many stages where a block is alone");
-  expect(kind(1, 3, 32, 1, 1, three(16), three(16)).first != ConvKind::wgmma && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::direct && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::direct,
+  expect(kind(1, 3, 32, 1, 1, three(16), three(16)).first != ConvKind::wgmma && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::terms && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::terms,
          "small convolutions, small groups and few filters of few channels are not packed");
   expect(choice({127, 262'144, 299, 1, 1, 2, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(5, 3, 0, 1, 2)}).first == ConvKind::wgmma, "images of few positions are packed where the sum is long");
 }
