@@ -141,18 +141,17 @@ void plan_spans(Planner& p, const ScatterShape& s) {
   const ScatterSpans t = scatter_spans(p.device.sm_count, p.device.shared_bytes_per_block, s);
   const int64_t cells = s.rows * s.dim, row_bytes = s.dim * s.bytes;
   const int n = static_cast<int>(s.indices), span = static_cast<int>(t.span), room = static_cast<int>(t.room), bits = scatter_bits(s);
-  const CUdeviceptr counts = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room * (t.packed ? packed_word(row_bytes) : 8)), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4),
-                    notes = p.workspace((1 + ceil_div(cells, noted_cells)) * 4);
+  const CUdeviceptr counts = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room * (t.packed ? packed_word(row_bytes) : 8)), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4);
   const auto shared = static_cast<unsigned>(t.shared);
   const std::string name = "scatter_spans_" + p.dtype();
   if (t.packed) {
     launch_pack(p, s, t.pack, t.shift, t.room, counts, bins);
-    p.launch(p.kernel_in("scatter_spans", name + "_" + std::to_string(s.dim) + "_packed", shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, notes, counts, bins, number(s.rows), n, span,
+    p.launch(p.kernel_in("scatter_spans", name + "_" + std::to_string(s.dim) + "_packed", shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, counts, bins, number(s.rows), n, span,
              room, bits)
         .early(p.device);
   } else {
     launch_bins(p, s, t.bins, t.shift, t.room, counts, bins);
-    p.launch(p.kernel_in("scatter_spans", name, shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, notes, counts, bins, number(s.rows), static_cast<int>(s.dim), n, span, room, bits,
+    p.launch(p.kernel_in("scatter_spans", name, shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, counts, bins, number(s.rows), static_cast<int>(s.dim), n, span, room, bits,
              divide_by(s.dim))
         .early(p.device);
   }

@@ -70,10 +70,10 @@ __device__ __forceinline__ void cells64(const int* __restrict__ index, const T* 
   });
 }
 
-// grid: cells by fours. Sums are left at zero; notes stay, and cost what they say is read.
+// grid: cells by fours. Sums and notes are left at zero.
 template <class T>
 __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ out, const Sums& s) {
-  constexpr int R = 4;
+  constexpr int R = noted_cells;
   const long long first = thread_of_grid() * R;
   if (first >= s.cells) return wait_for_last();
   const int own = static_cast<int>(min(s.cells - first, static_cast<long long>(R)));
@@ -104,6 +104,7 @@ __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ 
     if (used != 0 && j < own) total += of_words(s, used, first + j);
     f[j] = static_cast<float>(static_cast<double>(f[j]) + total);
   }
+  if (used != 0) s.notes[1 + first / noted_cells] = 0;
   if (own == R) {
     if constexpr (sizeof(T) == 4) store16(out + first, pack<T>(f));
     else *reinterpret_cast<uint2*>(out + first) = make_uint2(pack_pair(f[0], f[1], T()), pack_pair(f[2], f[3], T()));
@@ -132,12 +133,17 @@ __device__ __forceinline__ void table_ends64(const T* __restrict__ x, T* __restr
   }
   joined[group][lane] = sum;
   __syncthreads();
+  const unsigned lanes = __ballot_sync(0xffffffffu, mine);
   if (group > 0 || !mine) return;
 #pragma unroll
   for (int k = 1; k < GROUPS; k++) sum += joined[k][lane];
   const unsigned used = __ldcg(s.notes + 1 + cell / noted_cells);
   double total = static_cast<double>(static_cast<long long>(sum)) * power_of_two(static_cast<int>(__ldcg(s.notes)) - 150);
-  if (used != 0) total += of_words(s, used, cell);
+  __syncwarp(lanes);
+  if (used != 0) {
+    total += of_words(s, used, cell);
+    s.notes[1 + cell / noted_cells] = 0;
+  }
   out[cell] = from_float<T>(static_cast<float>(static_cast<double>(own) + total));
 }
 

@@ -12,23 +12,25 @@ namespace {
 
 constexpr int THREADS = span_threads;
 
-// A block's span of rows, and its table: the lower and the upper halves of sums.
+// A block's span of rows, and its table: the lower and the upper halves of sums, and a bit for each cell that has words.
 struct Span {
-  unsigned *lower, *upper;
+  unsigned *lower, *upper, *marks;
   long long begin;  // row
   int own, cells, first;  // rows, cells, and the number of the first among all cells
 
-  __device__ __forceinline__ Span(unsigned* memory, long long rows, int dim, int span) : lower(memory), upper(memory + span * dim), begin(static_cast<long long>(blockIdx.x) * span) {
+  __device__ __forceinline__ Span(unsigned* memory, long long rows, int dim, int span) : lower(memory), upper(memory + span * dim), marks(memory + 2 * span * dim), begin(static_cast<long long>(blockIdx.x) * span) {
     own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), cells = own * dim, first = static_cast<int>(begin * dim);
     for (int i = threadIdx.x; i < cells; i += THREADS) lower[i] = upper[i] = 0;
+    for (int i = threadIdx.x; i < (cells + 31) / 32; i += THREADS) marks[i] = 0;
   }
   // `cell`: of the table.
   template <class T>
   __device__ __forceinline__ void add(const Sums& s, float value, int cell, int unit, int bits) const {
-    add_element<T>(s, value, first + cell, unit, bits, [&](int, Sum multiple) {
+    const bool whole = add_element<T>(s, value, first + cell, unit, bits, [&](int, Sum multiple) {
       const unsigned low = static_cast<unsigned>(multiple), before = atomicAdd(lower + cell, low), high = static_cast<unsigned>(multiple >> 32) + (before + low < low ? 1 : 0);
       if (high != 0) atomicAdd(upper + cell, high);
     });
+    if (!whole) atomicOr(marks + cell / 32, 1u << cell % 32);
   }
   // All indices of the rows of the span, whatever its bin has.
   template <class T>
@@ -47,13 +49,13 @@ struct Span {
     for (int i = threadIdx.x; i < cells; i += THREADS) {
       const long long cell = first + i;
       double total = static_cast<double>(static_cast<long long>(static_cast<Sum>(upper[i]) << 32 | lower[i])) * scale;
-      if (const unsigned used = __ldcg(s.notes + 1 + cell / noted_cells)) total += of_words(s, used, cell);
+      if (marks[i / 32] >> i % 32 & 1) total += of_words(s, all_words, cell);
       out[cell] = from_float<T>(static_cast<float>(static_cast<double>(to_float(x[cell])) + total));
     }
   }
 };
 
-// grid: spans of rows. Shared memory: two stages of indices [2, span_staged], and the table [2, span, dim]. counts, bins [.., room]: a place of src and a row of the span.
+// grid: spans of rows. Shared memory: two stages of indices [2, span_staged], and the table [2, span, dim] with its marks. counts, bins [.., room]: a place of src and a row of the span.
 template <class T>
 __device__ __forceinline__ void by_places(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, const Sums& s, unsigned* counts, const uint2* bins, long long rows, int dim, int n, int span,
                                           int room, int bits, Divide by_dim) {
@@ -108,7 +110,7 @@ __device__ __forceinline__ void by_places(const T* __restrict__ x, const int* __
   table.write(s, x, out, unit);
 }
 
-// The same of words that have their elements. Shared memory: the table.
+// The same of words that have their elements. Shared memory: the table with its marks.
 template <int DIM, class T>
 __device__ __forceinline__ void by_words(const T* __restrict__ x, const int* __restrict__ index, const T* __restrict__ src, T* __restrict__ out, const Sums& s, unsigned* counts, const Packed<DIM * sizeof(T)>* bins, long long rows, int n,
                                          int span, int room, int bits) {
@@ -144,14 +146,14 @@ __device__ __forceinline__ void by_words(const T* __restrict__ x, const int* __r
 }  // namespace
 
 #define SPANS(T)                                                                                                                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(span_threads, span_blocks) scatter_spans_##T(const T* x, const int* index, const T* src, T* out, Sum* words, unsigned* special, unsigned* notes, unsigned* counts, const uint2* bins, \
+  extern "C" __global__ void __launch_bounds__(span_threads, span_blocks) scatter_spans_##T(const T* x, const int* index, const T* src, T* out, Sum* words, unsigned* special, unsigned* counts, const uint2* bins, \
                                                                                             long long rows, int dim, int n, int span, int room, int bits, Divide by_dim) {                                                  \
-    by_places(x, index, src, out, Sums{nullptr, words, special, notes, rows * dim}, counts, bins, rows, dim, n, span, room, bits, by_dim);                                                                                     \
+    by_places(x, index, src, out, Sums{nullptr, words, special, nullptr, rows * dim}, counts, bins, rows, dim, n, span, room, bits, by_dim);                                                                                     \
   }
 #define PACKED(T, DIM)                                                                                                                                                                                                 \
-  extern "C" __global__ void __launch_bounds__(span_threads, span_blocks) scatter_spans_##T##_##DIM##_packed(const T* x, const int* index, const T* src, T* out, Sum* words, unsigned* special, unsigned* notes, \
+  extern "C" __global__ void __launch_bounds__(span_threads, span_blocks) scatter_spans_##T##_##DIM##_packed(const T* x, const int* index, const T* src, T* out, Sum* words, unsigned* special, \
                                                                                                              unsigned* counts, const Packed<DIM * sizeof(T)>* bins, long long rows, int n, int span, int room, int bits) { \
-    by_words<DIM>(x, index, src, out, Sums{nullptr, words, special, notes, rows * DIM}, counts, bins, rows, n, span, room, bits);                                                                                      \
+    by_words<DIM>(x, index, src, out, Sums{nullptr, words, special, nullptr, rows * DIM}, counts, bins, rows, n, span, room, bits);                                                                                      \
   }
 SPANS(f32) PACKED(f32, 1)
 SPANS(f16) PACKED(f16, 1) PACKED(f16, 2) PACKED(f16, 3)

@@ -2,3 +2,5 @@
 #pragma once
 
 constexpr int span_threads = 256, span_blocks = 6, span_staged = 512;
+// Bytes of a table of so many cells: two halves of a sum and a bit of each.
+constexpr long long span_table(long long cells) { return cells * 8 + (cells + 31) / 32 * 4; }

@@ -6,9 +6,9 @@
 #include "../common/vec.cuh"
 
 using Sum = unsigned long long;
-enum Special : unsigned { plus = 1, minus = 2, none = 4, specials = 1u << sum_words };
+enum Special : unsigned { plus = 1, minus = 2, none = 4, specials = 1u << sum_words, all_words = 2 * specials - 1 };
 
-// Sums of the cells in units of 2^(unit - 150), words of those that are no multiples [sum_words, cells], bits of infinities [cells], and the unit, followed by the words that any of some cells has.
+// Sums of the cells in units of 2^(unit - 150), words of those that are no multiples [sum_words, cells], bits of infinities [cells], and the unit, followed by the words that any of some cells has, or null where no one asks.
 struct Sums {
   Sum* own;
   Sum* words;
@@ -17,6 +17,7 @@ struct Sums {
   long long cells;
 };
 __device__ __forceinline__ void note(const Sums& s, long long cell, unsigned bits) {
+  if (s.notes == nullptr) return;
   unsigned* const own = s.notes + 1 + cell / noted_cells;
   if ((__ldcg(own) & bits) != bits) atomicOr(own, bits);
 }
@@ -56,18 +57,20 @@ constexpr int MANTISSA = sizeof(T) == 4 ? 24 : 8;
 template <>
 constexpr int MANTISSA<f16> = 11;
 
-// Adds `value` to the sum of its cell by add(cell, multiple of the unit).
+// Adds `value` to the sum of its cell by add(cell, multiple of the unit). False where it went to words.
 template <class T, class Add>
-__device__ __forceinline__ void add_element(const Sums& s, float value, int cell, int unit, int bits, const Add& add) {
+__device__ __forceinline__ bool add_element(const Sums& s, float value, int cell, int unit, int bits, const Add& add) {
   constexpr int REST = 24 - MANTISSA<T>;
   const unsigned own = __float_as_uint(value);
   const int exponent = static_cast<int>(own >> 23 & 0xff), shift = exponent - unit + REST;
   if (exponent > 0 && shift >= 0 && shift <= bits - MANTISSA<T>) {
     const Sum multiple = static_cast<Sum>(((own & 0x7fffff) | 0x800000) >> REST) << shift;
     add(cell, own >> 31 ? 0 - multiple : multiple);
-  } else if ((own & 0x7fffffff) != 0) {
-    add_words(s, own, cell);
+    return true;
   }
+  if ((own & 0x7fffffff) == 0) return true;
+  add_words(s, own, cell);
+  return false;
 }
 
 // 2 to the power of `exponent`, a normal number.

@@ -235,12 +235,12 @@ struct ScatterSpans {
   PackBlock pack = {};  // fills them
 };
 inline ScatterSpans scatter_spans(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
-  constexpr int64_t most_dim = 32, least_indices = int64_t{1} << 18, own = 2 << 10, many = int64_t{1} << 22;  // own: bytes that the kernels have beside what they ask for
+  constexpr int64_t most_dim = 32, least_indices = int64_t{1} << 18, own = 2 << 10;  // own: bytes that the kernels have beside what they ask for
   const int64_t row_bytes = s.dim * s.bytes;
   if (!scatter_fits64(s) || s.dim > most_dim || s.indices < least_indices) return {};
   ScatterSpans t;
   t.packed = row_bytes <= packed_row_bytes;
-  const auto shared = [&](int shift) { return (s.dim * 8 << shift) + (t.packed ? 0 : 2 * span_staged * 8); };
+  const auto shared = [&](int shift) { return span_table(s.dim << shift) + (t.packed ? 0 : 2 * span_staged * 8); };
   const auto bins = [&](int shift) { return ((s.rows - 1) >> shift) + 1; };
   // All blocks at once, and more of them where a multiprocessor has not the memory for so many.
   while (bins(t.shift) > sm_count * span_blocks) t.shift++;
@@ -249,7 +249,7 @@ inline ScatterSpans scatter_spans(int64_t sm_count, int64_t shared_bytes, const 
   // Indices that are drawn alike for all rows: one of some thousand bins has more.
   const double mean = static_cast<double>(s.indices) * static_cast<double>(t.span) / static_cast<double>(s.rows);
   t.room = (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
-  if (t.packed) t.pack = pack_block(s.indices >= many ? most_bins : t.bins, row_bytes);
+  if (t.packed) t.pack = pack_block(t.bins, row_bytes);
   return t.shift <= 16 && t.shared + own <= shared_bytes && (!t.packed || t.pack.shared + 256 <= shared_bytes) ? t : ScatterSpans{};
 }
 
