@@ -32,3 +32,10 @@ struct AdaptiveTile {
   int next_down, next_across;
   Divide by_out_height, by_out_width, by_cols, by_chunks;
 };
+
+// Square windows that threads walk down without a tile (pooling_walk.cu): threads, rows of outputs of each, threads of a column.
+struct PoolWalk {
+  int items, height, width, out_height, out_width, padding, rows, chunks;
+  Divide by_out_width, by_chunks;
+  float counted;  // what a mean is over
+};

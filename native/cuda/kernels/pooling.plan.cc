@@ -76,10 +76,15 @@ bool plan_few(Planner& p, const Row& row, const Planes& q) {
   return true;
 }
 
+// Extents and windows of planes.
+PoolTile tile_of(const Planes& q) {
+  return {q.count, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(q.kernel_down()), whole(q.stride_down()), whole(q.padding_down()), whole(q.kernel), whole(q.stride), whole(q.padding), 0, 0, 0, 0, 0, 0, 0, static_cast<float>(q.counted)};
+}
+
 // Tiles of windows, adaptive or not. Whether some kernel for them takes the case; `name`: of kind and dtype.
 bool plan_tiles(Planner& p, const std::string& name, bool max, const Planes& q) {
   const int64_t size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  PoolTile t = {q.count, whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(q.kernel_down()), whole(q.stride_down()), whole(q.padding_down()), whole(q.kernel), whole(q.stride), whole(q.padding), 0, 0, 0, 0, 0, 0, 0, static_cast<float>(q.counted)};
+  PoolTile t = tile_of(q);
   const auto launch = [&](const std::string& kernel, const PoolTiling& tiling, const auto& sizes) {
     const auto shared = static_cast<unsigned>(tiling.shared);
     p.launch(p.kernel_in("pooling", name + kernel, shared), {tiling.blocks}, pool_tile_threads, shared, p.input(0), p.output(), sizes);
@@ -95,6 +100,19 @@ bool plan_tiles(Planner& p, const std::string& name, bool max, const Planes& q) 
   if (tiling.blocks == 0) return false;
   t = tiling.tile;
   launch("_adaptive_tile", tiling, AdaptiveTile{t, whole(q.height / q.out_height), whole(q.height % q.out_height), divide_by(q.out_height), divide_by(q.out_width), divide_by(t.cols), divide_by(ceil_div(t.rows, t.chunk))});
+  return true;
+}
+
+// Windows of planes whose rows are too long for tiles. Whether there is a kernel for them.
+bool plan_walk(Planner& p, const Row& row, const Planes& q) {
+  constexpr int64_t most_rows = 16, threads = 512;  // threads of a multiprocessor, at least, before one has several rows
+  const std::string windows = q.adaptive || q.signals ? "" : pool_tile_kernel(tile_of(q));
+  if (windows.empty() || q.outputs() <= pool_few_outputs) return false;
+  const int64_t rows = std::min(std::clamp<int64_t>(q.outputs() / (int64_t{p.device.sm_count} * threads), 1, most_rows), q.out_height), chunks = ceil_div(q.out_height, rows), items = q.count * chunks * q.out_width;
+  if (items > (int64_t{1} << 31) - pool_threads - 1) return false;
+  const PoolWalk w = {whole(items), whole(q.height), whole(q.width), whole(q.out_height), whole(q.out_width), whole(q.padding), whole(rows), whole(chunks), divide_by(q.out_width), divide_by(chunks), static_cast<float>(q.counted)};
+  p.launch(p.kernel_in("pooling_walk", std::string("pool_walk_") + (row.max ? "max_" : "avg_") + p.dtype() + "_" + std::to_string(q.kernel) + "_" + std::to_string(q.stride)), {ceil_div(items, pool_threads)}, pool_threads, 0, p.input(0),
+           p.output(), w);
   return true;
 }
 
@@ -119,7 +137,12 @@ void plan(Planner& p) {
   constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
   const bool fits = std::max(plane, out_plane) <= most, warp = window >= 64 && (q.adaptive || outputs < int64_t{1} << 17), four = !warp && !q.adaptive && outputs >= int64_t{1} << (window >= 64 ? 17 : 18) && fits;
   const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
+  // Windows that share rows, and rows too long for tiles of several blocks on a multiprocessor, or that a wide tile has just room for and windows share much of (H200: avg_pool2d bf16 5x17x4096, 7x7 17.1 to 8.4 us, f32 4x4000x5001, 3x3
+  // 342 to 206, bf16 9x1300x2049, 5x5 83 to 70, max_pool2d f32 48x700x1001, 7x7, stride 2 114 to 77; avg_pool2d bf16 12x2160x3840, 3x3, stride 2 81 to 116, f32 4x2000x3001, 2x2, stride 2 31.9 to 32.6).
+  const bool wide = fits && !q.adaptive && !q.signals && std::min(q.kernel, q.height) * q.width * static_cast<int64_t>(dtype_bytes(p.spec.dtype)) > most_of_pool_tile;
+  if (wide && q.kernel > 2 * q.stride && plan_walk(p, row, q)) return;
   if (fits && plan_tiles(p, name, row.max, q)) return;
+  if (wide && q.kernel > q.stride && plan_walk(p, row, q)) return;
   const int64_t kernel_down = q.signals ? 0 : q.kernel;
   PoolSizes s = {outputs, q.height, q.width, q.out_height, q.out_width, kernel_down, q.stride_down(), q.padding_down(), q.kernel, q.stride, q.padding, 0, 0, 0, static_cast<float>(q.counted)};
   if (!four) {

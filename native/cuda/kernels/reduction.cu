@@ -1,10 +1,11 @@
 // The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _flat, _each and _columns with the width of an access, _wide or
-// _one, _columns_strip and _each_few; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh, flat.cuh).
+// _one, _columns_strip and _each_few; of values also _columns_shifted, _columns_cluster, _columns_strips and _columns_strips_shifted (reduction/kernel.cuh, columns.cuh, strips.cuh, flat.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/flat.cuh"
 #include "reduction/operations.cuh"
 #include "reduction/pieces.cuh"
+#include "reduction/strips.cuh"
 
 #define FLAT(T, op) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_flat(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, int inner, long long rows_per_split, int step, int cluster, \
@@ -51,11 +52,17 @@
     reduce_short<op##_of, T>(x, y, {out, parts, count}, cols); \
   }
 
+#define STRIPS(T, op, name, shifted) \
+  extern "C" __global__ void __launch_bounds__(512, 2) op##_##T##_columns_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, int rows_each, int splits, int cluster, \
+                                                                                op##_of::Part* shares, unsigned* counters) { \
+    reduce_columns_strips<op##_of, shifted, T>(x, {out, parts, count}, reduce, inner, rows_each, splits, cluster, shares, counters); \
+  }
 #define CLUSTER(T, op) \
   extern "C" __global__ void __launch_bounds__(256, 4) op##_##T##_columns_cluster(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, long long rows_per_split, \
                                                                                 int cluster) { \
     reduce_columns_cluster<op##_of, LANES<T>, T>(x, {out, parts, count}, reduce, inner, rows_per_split, cluster); \
   } \
+  STRIPS(T, op, strips, false) STRIPS(T, op, strips_shifted, true) \
   COLUMNS(T, op, shifted, LANES<T>, true, 6)
 #define SLOTS_KERNEL(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_slots(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, int chunk, unsigned long long* slots) { \

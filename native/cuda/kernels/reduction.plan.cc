@@ -197,7 +197,11 @@ class Reduction {
       const CUdeviceptr x = input_at(0, first * reduce * inner), out = out_at(first * inner), parts = parts_at(first * inner), own_shares = shares + static_cast<CUdeviceptr>(first * shares_each),
                         own_counters = counters + static_cast<CUdeviceptr>(first * split.tiles * 4);
       const auto length = static_cast<long long>(reduce), rows = static_cast<long long>(split.rows);
-      if (flat)
+      if (split.kind == ColumnSplit::Kind::strips)
+        p_.launch(kernel(split.shifted ? "_columns_strips_shifted" : "_columns_strips"), {split.tiles * split.splits, 1, count}, 512, 0, x, out, parts, count_, length, static_cast<long long>(inner), static_cast<int>(split.rows), static_cast<int>(split.splits / split.cluster),
+                  static_cast<int>(split.cluster), own_shares, own_counters)
+            .cluster(static_cast<unsigned>(split.cluster));
+      else if (flat)
         p_.launch(kernel("_flat"), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), static_cast<int>(split.cluster), own_shares, own_counters)
             .cluster(static_cast<unsigned>(split.cluster));
       else

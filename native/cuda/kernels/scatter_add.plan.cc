@@ -78,6 +78,13 @@ void launch_bins(Planner& p, const ScatterShape& s, int64_t count, int shift, in
   p.launch(p.kernel_in("scatter_range", count > few_bins ? "scatter_bin_many" : "scatter_bin", shared), {ceil_div(s.indices, threads * bin_indices)}, static_cast<unsigned>(threads), shared, p.input(1), counts, bins, number(s.rows), static_cast<int>(s.indices), shift, static_cast<int>(room));
 }
 
+// The same with their elements.
+void launch_pack(Planner& p, const ScatterShape& s, const PackBlock& pack, int shift, int64_t room, CUdeviceptr counts, CUdeviceptr bins) {
+  const auto shared = static_cast<unsigned>(pack.shared);
+  p.launch(p.kernel_in("scatter_packed", "scatter_pack_" + std::to_string(s.dim * s.bytes) + "_" + std::to_string(pack.bins), shared), {ceil_div(s.indices, pack.threads * pack.each)}, static_cast<unsigned>(pack.threads), shared,
+           p.input(1), p.input(2), counts, bins, number(s.rows), static_cast<int>(s.indices), shift, static_cast<int>(room));
+}
+
 // A block for a range of rows.
 void plan_range(Planner& p, const ScatterShape& s, bool bins) {
   const ScatterRange r = scatter_range(p.device.sm_count, p.device.shared_bytes_per_block, s, bins);
@@ -105,19 +112,49 @@ void plan_tiles(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
-// The same whose indices go to bins with their elements.
+// The same of wider rows.
+void plan_wide(Planner& p, const ScatterShape& s) {
+  const ScatterTiles t = scatter_tiles(p.device.shared_bytes_per_block, s);
+  const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * 8);
+  const auto shared = static_cast<unsigned>(t.shared);
+  launch_bins(p, s, t.bins, t.shift, t.room_of_bin, counts, bins);
+  p.launch(p.kernel_in("scatter_wide", row_kernel(p, "wide", s), shared), {ceil_div(s.rows, t.span)}, wide_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins, number(s.rows), static_cast<int>(s.dim),
+           static_cast<int>(s.indices), scatter_lanes(s), static_cast<int>(t.span), t.tiles, static_cast<int>(t.room_of_bin), static_cast<int>(t.room))
+      .early(p.device);
+}
+
+// The same of narrow rows whose indices go to bins with their elements.
 void plan_packed(Planner& p, const ScatterShape& s) {
   const ScatterPacked t = scatter_packed(p.device.sm_count, p.device.shared_bytes_per_block, s);
   const int n = static_cast<int>(s.indices), room_of_bin = static_cast<int>(t.room_of_bin);
   const int64_t row_bytes = s.dim * s.bytes;
   const CUdeviceptr counts = p.workspace(t.bins * 4), readers = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room_of_bin * packed_word(row_bytes));
-  const auto pack_shared = static_cast<unsigned>(t.pack.shared), shared = static_cast<unsigned>(t.shared);
-  const std::string pack = "scatter_pack_" + std::to_string(row_bytes) + "_" + std::to_string(t.pack.bins);
-  p.launch(p.kernel_in("scatter_packed", pack, pack_shared), {ceil_div(s.indices, t.pack.threads * t.pack.each)}, static_cast<unsigned>(t.pack.threads), pack_shared, p.input(1), p.input(2), counts, bins, number(s.rows), n, t.shift,
-           room_of_bin);
+  const auto shared = static_cast<unsigned>(t.shared);
+  launch_pack(p, s, t.pack, t.shift, t.room_of_bin, counts, bins);
   p.launch(p.kernel_in("scatter_packed", "scatter_packed_" + p.dtype() + "_" + std::to_string(s.dim), shared), {ceil_div(s.rows, t.span)}, packed_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, readers, bins,
            number(s.rows), n, static_cast<int>(t.span), t.tiles, room_of_bin, static_cast<int>(t.room))
       .early(p.device);
+}
+
+// Sums in integers, by a block for a span of rows.
+void plan_spans(Planner& p, const ScatterShape& s) {
+  const ScatterSpans t = scatter_spans(p.device.sm_count, p.device.shared_bytes_per_block, s);
+  const int64_t cells = s.rows * s.dim, row_bytes = s.dim * s.bytes;
+  const int n = static_cast<int>(s.indices), span = static_cast<int>(t.span), room = static_cast<int>(t.room), bits = scatter_bits(s);
+  const CUdeviceptr counts = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room * (t.packed ? packed_word(row_bytes) : 8)), words = p.workspace(cells * 8 * sum_words), special = p.workspace(cells * 4);
+  const auto shared = static_cast<unsigned>(t.shared);
+  const std::string name = "scatter_spans_" + p.dtype();
+  if (t.packed) {
+    launch_pack(p, s, t.pack, t.shift, t.room, counts, bins);
+    p.launch(p.kernel_in("scatter_spans", name + "_" + std::to_string(s.dim) + "_packed", shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, counts, bins, number(s.rows), n, span,
+             room, bits)
+        .early(p.device);
+  } else {
+    launch_bins(p, s, t.bins, t.shift, t.room, counts, bins);
+    p.launch(p.kernel_in("scatter_spans", name, shared), {t.bins}, span_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), words, special, counts, bins, number(s.rows), static_cast<int>(s.dim), n, span, room, bits,
+             divide_by(s.dim))
+        .early(p.device);
+  }
 }
 
 // Sums in integers.
@@ -148,6 +185,13 @@ void plan_few(Planner& p, const ScatterShape& s) {
            static_cast<int>(parts), static_cast<int>(part));
 }
 
+// A copy that looks for few indices.
+void plan_touch(Planner& p, const ScatterShape& s) {
+  const int64_t elements = s.rows * s.dim, vectors = std::max<int64_t>(1, elements * s.bytes / 16);
+  p.launch(p.kernel_in("scatter_touch", "scatter_touch_" + p.dtype()), {ceil_div(vectors, touch_threads * touch_vectors)}, touch_threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(elements), number(s.rows), number(s.dim),
+           static_cast<int>(s.indices));
+}
+
 void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
   const CUdeviceptr keys = sort_indices(p, p.input(1), n, rows);
@@ -172,6 +216,9 @@ void plan(Planner& p) {
     case Scattering::fixed: return plan_fixed(p, s, false);
     case Scattering::bins: return plan_range(p, s, true);
     case Scattering::tiles: return plan_tiles(p, s);
+    case Scattering::wide: return plan_wide(p, s);
+    case Scattering::touch: return plan_touch(p, s);
+    case Scattering::spans: return plan_spans(p, s);
     case Scattering::packed: return plan_packed(p, s);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);

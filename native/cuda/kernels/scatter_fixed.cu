@@ -2,80 +2,11 @@
 //   scatter_table64_<t>  few cells (an element of out is a cell): a block adds a share of the elements up in shared memory; scatter_table_ends64_<t> joins what all blocks have
 //   scatter_cells64_<t>  others: each element to the sum of its cell in memory
 //   scatter_ends64_<t>   out = x + sum
-// The unit follows from the largest of the first elements, so that nearly all others are multiples of it, of few enough bits for n of them. One that is not is added to words of 32 bits of its
-// cell, each in a sum of 64 bits of its own, which hold every finite f32; infinities and NaN are noted as bits.
-#include "scatter_fixed.h"
-#include "common/arithmetic.cuh"
 #include "common/divide.h"
 #include "common/early.cuh"
-#include "common/vec.cuh"
+#include "scatter_add/fixed.cuh"
 
 namespace {
-
-using Sum = unsigned long long;
-enum Special : unsigned { plus = 1, minus = 2, none = 4, specials = 1u << sum_words };
-
-// Sums of the cells in units of 2^(unit - 150), words of those that are no multiples [sum_words, cells], bits of infinities [cells], and the unit, followed by the words that any of some cells has.
-struct Sums {
-  Sum* own;
-  Sum* words;
-  unsigned* special;
-  unsigned* notes;
-  long long cells;
-};
-__device__ __forceinline__ void note(const Sums& s, long long cell, unsigned bits) {
-  unsigned* const own = s.notes + 1 + cell / noted_cells;
-  if ((__ldcg(own) & bits) != bits) atomicOr(own, bits);
-}
-__device__ __noinline__ void add_words(const Sums& s, unsigned bits, long long cell) {
-  const unsigned exponent = bits >> 23 & 0xff;
-  const bool negative = bits >> 31 != 0;
-  if (exponent == 0xff) {
-    atomicOr(s.special + cell, (bits & 0x7fffff) != 0 ? none : negative ? minus : plus);
-    return note(s, cell, specials);
-  }
-  const unsigned place = max(exponent, 1u) - 1, word = place / 32;
-  const Sum all = static_cast<Sum>((bits & 0x7fffff) | (exponent > 0 ? 0x800000 : 0)) << place % 32, low = all & 0xffffffffu, high = all >> 32;
-  atomicAdd(s.words + word * s.cells + cell, negative ? 0 - low : low);
-  if (high > 0) atomicAdd(s.words + (word + 1) * s.cells + cell, negative ? 0 - high : high);
-  note(s, cell, (high > 0 ? 3u : 1u) << word);
-}
-
-// The exponent of the unit. `bits`: of the magnitude of what is added to a sum.
-template <class T>
-__device__ __forceinline__ int unit_of(const T* __restrict__ src, int elements, int bits) {
-  __shared__ unsigned most;
-  if (threadIdx.x == 0) most = 0;
-  __syncthreads();
-  // One element of each thread, the same in every block.
-  unsigned own = threadIdx.x < static_cast<unsigned>(elements) ? __float_as_uint(to_float(src[threadIdx.x])) & 0x7fffffff : 0;
-  if (own >= 0x7f800000) own = 0;
-  own = __reduce_max_sync(0xffffffffu, own);
-  if (threadIdx.x % 32 == 0) atomicMax(&most, own);
-  __syncthreads();
-  // Values of up to four times as much have the bits; of none but zeros, of four.
-  return (most == 0 ? 127 : static_cast<int>(most >> 23)) + 2 - (bits - 24);
-}
-
-// Bits of the mantissa of T, with the first.
-template <class T>
-constexpr int MANTISSA = sizeof(T) == 4 ? 24 : 8;
-template <>
-constexpr int MANTISSA<f16> = 11;
-
-// Adds `value` to the sum of its cell by add(cell, multiple of the unit).
-template <class T, class Add>
-__device__ __forceinline__ void add_element(const Sums& s, float value, int cell, int unit, int bits, const Add& add) {
-  constexpr int REST = 24 - MANTISSA<T>;
-  const unsigned own = __float_as_uint(value);
-  const int exponent = static_cast<int>(own >> 23 & 0xff), shift = exponent - unit + REST;
-  if (exponent > 0 && shift >= 0 && shift <= bits - MANTISSA<T>) {
-    const Sum multiple = static_cast<Sum>(((own & 0x7fffff) | 0x800000) >> REST) << shift;
-    add(cell, own >> 31 ? 0 - multiple : multiple);
-  } else if ((own & 0x7fffffff) != 0) {
-    add_words(s, own, cell);
-  }
-}
 
 // Calls see(value, cell) for a share of the elements, and before that ready(), while the first of them are on their way; grid: any.
 template <int U, class T, class Ready, class See>
@@ -139,30 +70,10 @@ __device__ __forceinline__ void cells64(const int* __restrict__ index, const T* 
   });
 }
 
-// 2 to the power of `exponent`, a normal number.
-__device__ __forceinline__ double power_of_two(int exponent) { return __hiloint2double((exponent + 1023) << 20, 0); }
-
-// What the words of a cell come to, which are left at zero.
-__device__ __noinline__ double of_words(const Sums& s, unsigned used, long long cell) {
-  double total = 0;
-  for (int w = 0; w < sum_words; w++)
-    if (used >> w & 1) {
-      Sum* const word = s.words + w * s.cells + cell;
-      total += static_cast<double>(static_cast<long long>(__ldcg(word))) * power_of_two(32 * w - 149);
-      *word = 0;
-    }
-  if (used & specials) {
-    const unsigned special = __ldcg(s.special + cell);
-    s.special[cell] = 0;
-    if (special != 0) total = __hiloint2double(special == plus ? 0x7ff00000 : special == minus ? static_cast<int>(0xfff00000) : 0x7ff80000, 0);
-  }
-  return total;
-}
-
-// grid: cells by fours. Sums are left at zero; notes stay, and cost what they say is read.
+// grid: cells by fours. Sums and notes are left at zero.
 template <class T>
 __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ out, const Sums& s) {
-  constexpr int R = 4;
+  constexpr int R = noted_cells;
   const long long first = thread_of_grid() * R;
   if (first >= s.cells) return wait_for_last();
   const int own = static_cast<int>(min(s.cells - first, static_cast<long long>(R)));
@@ -193,6 +104,7 @@ __device__ __forceinline__ void ends64(const T* __restrict__ x, T* __restrict__ 
     if (used != 0 && j < own) total += of_words(s, used, first + j);
     f[j] = static_cast<float>(static_cast<double>(f[j]) + total);
   }
+  if (used != 0) s.notes[1 + first / noted_cells] = 0;
   if (own == R) {
     if constexpr (sizeof(T) == 4) store16(out + first, pack<T>(f));
     else *reinterpret_cast<uint2*>(out + first) = make_uint2(pack_pair(f[0], f[1], T()), pack_pair(f[2], f[3], T()));
@@ -221,12 +133,17 @@ __device__ __forceinline__ void table_ends64(const T* __restrict__ x, T* __restr
   }
   joined[group][lane] = sum;
   __syncthreads();
+  const unsigned lanes = __ballot_sync(0xffffffffu, mine);
   if (group > 0 || !mine) return;
 #pragma unroll
   for (int k = 1; k < GROUPS; k++) sum += joined[k][lane];
   const unsigned used = __ldcg(s.notes + 1 + cell / noted_cells);
   double total = static_cast<double>(static_cast<long long>(sum)) * power_of_two(static_cast<int>(__ldcg(s.notes)) - 150);
-  if (used != 0) total += of_words(s, used, cell);
+  __syncwarp(lanes);
+  if (used != 0) {
+    total += of_words(s, used, cell);
+    s.notes[1 + cell / noted_cells] = 0;
+  }
   out[cell] = from_float<T>(static_cast<float>(static_cast<double>(own) + total));
 }
 

@@ -3,63 +3,13 @@
 //   scatter_packed_<t>_<dim>     a block has a tile of rows in shared memory, adds what its bin has for them and writes them; some tiles share a bin
 // Words come in an order that depends on the race. Of three elements or more of a cell the lowest is added first, so results repeat. A row with more than `most_listed` indices is left to its whole block, which looks
 // through all indices in their order, and a tile with more indices than its block has room for is taken in parts.
-#include "scatter_packed.h"
 #include "common/early.cuh"
+#include "common/piece.cuh"
 #include "scatter_add/bins.cuh"
+#include "scatter_add/packed.cuh"
 #include "scatter_add/tile.cuh"
 
 namespace {
-
-template <int N>
-struct Words {
-  using Type = uint2;
-};
-template <>
-struct Words<1> {
-  using Type = unsigned;
-};
-// The row in the lower half of the first of N words, and elements of BYTES in all behind it: from the second word on where there is room.
-template <int BYTES>
-struct Packed {
-  static constexpr int N = packed_word(BYTES) / 4, H = BYTES / 2, first = 2 * N - H > 1 ? 2 : 1;
-  typename Words<N>::Type w;
-
-  static __device__ __forceinline__ Packed of(unsigned row, const unsigned short (&halves)[H]) {
-    unsigned v[N] = {row};
-#pragma unroll
-    for (int h = 0; h < H; h++) v[(first + h) / 2] |= static_cast<unsigned>(halves[h]) << (first + h) % 2 * 16;
-    Packed p;
-    if constexpr (N == 1) p.w = v[0];
-    else p.w = make_uint2(v[0], v[1]);
-    return p;
-  }
-  static __device__ __forceinline__ Packed load_once(const Packed* p) {
-    Packed own;
-    own.w = __ldcs(&p->w);
-    return own;
-  }
-  __device__ __forceinline__ unsigned word(int k) const {
-    if constexpr (N == 1) return w;
-    else return k == 0 ? w.x : w.y;
-  }
-  __device__ __forceinline__ unsigned row() const { return word(0) & 0xffff; }
-  // The bits of element c.
-  template <class T>
-  __device__ __forceinline__ unsigned bits(int c) const {
-    if constexpr (sizeof(T) == 4) return word(1 + c);
-    else return word((first + c) / 2) >> (first + c) % 2 * 16 & 0xffff;
-  }
-};
-
-template <class T>
-__device__ __forceinline__ float value_of(unsigned bits) {
-  if constexpr (sizeof(T) == 4) {
-    return __uint_as_float(bits);
-  } else {
-    const auto half = static_cast<unsigned short>(bits);
-    return to_float(*reinterpret_cast<const T*>(&half));
-  }
-}
 
 // counts: one for each bin, zero before and after; bins [.., room]. A block puts its words in the order of bins first, so that those of a bin are written together.
 template <int BYTES, int BINS>
@@ -203,7 +153,10 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   const int t = threadIdx.x, lane = t % 32;
   const long long begin = static_cast<long long>(blockIdx.x) * span, base = begin * DIM;
   const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * DIM;
-  bring_elements<THREADS>(memory, x, base, elements);
+  __shared__ alignas(8) unsigned long long barrier;
+  const int vectors = elements / L;
+  begin_piece(&barrier, memory, reinterpret_cast<const uint4*>(x + base), vectors);
+  for (int i = vectors * L + t; i < elements; i += THREADS) tile[i] = x[base + i];
   const unsigned bin = blockIdx.x >> tiles, offset = (blockIdx.x & ((1u << tiles) - 1)) * static_cast<unsigned>(span);
   const auto put = [&](int number, const Word& word, unsigned row) {
     words[number] = word;
@@ -230,6 +183,7 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
       }
     }
     if (all > has && t == 0) atomicAdd(&part.found, room + 1);
+    await_piece(&barrier);
   };
   const auto from_all = [&](int first, int count) {
     for (int i = t; i < n; i += THREADS) {

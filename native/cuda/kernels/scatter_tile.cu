@@ -3,6 +3,7 @@
 // A row with more than `most_listed` indices is left to its whole block, which looks through all indices in their order, and a tile with more indices than its block has room for is taken in parts.
 #include "scatter_range.h"
 #include "common/early.cuh"
+#include "common/piece.cuh"
 #include "scatter_add/tile.cuh"
 
 namespace {
@@ -23,7 +24,10 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
   const int t = threadIdx.x;
   const long long begin = static_cast<long long>(blockIdx.x) * span, base = begin * dim;
   const int own = static_cast<int>(min(static_cast<long long>(span), rows - begin)), elements = own * dim;
-  bring_elements<THREADS>(memory, x, base, elements);
+  __shared__ alignas(8) unsigned long long barrier;
+  const int vectors = elements / L;
+  begin_piece(&barrier, memory, reinterpret_cast<const uint4*>(x + base), vectors);
+  for (int i = vectors * L + t; i < elements; i += THREADS) tile[i] = x[base + i];
   const unsigned bin = blockIdx.x >> tiles, offset = (blockIdx.x & ((1u << tiles) - 1)) * static_cast<unsigned>(span);
   const auto put = [&](unsigned place, unsigned row) {
     const int number = atomicAdd(&part.found, 1);
@@ -46,6 +50,7 @@ __device__ __forceinline__ void by_tile(const T* __restrict__ x, const int* __re
       }
     }
     if (all > has && t == 0) atomicAdd(&part.found, room + 1);
+    await_piece(&barrier);
   };
   const auto from_all = [&](int first, int count) {
     for (int i = t; i < n; i += THREADS)

@@ -201,12 +201,14 @@ void reductions() {
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
-          columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted) && (column.kind != ColumnSplit::Kind::strip || (aligned && column.splits == 1));
+          columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || column.kind == ColumnSplit::Kind::strips || !column.shifted) && (column.kind != ColumnSplit::Kind::strip || (aligned && column.splits == 1));
           if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (!column.few ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner && length <= each_few_rows) && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - column.cluster) < length && column.splits % column.cluster == 0 && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled)
             columns_covered = columns_covered && (column.shifted ? column.width == 16 / bytes && inner % column.width != 0 && column.tile == 31 * column.width && length >= shifted_rows : aligned && column.tile == 32 * column.width);
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
+          if (column.kind == ColumnSplit::Kind::strips)
+            columns_covered = columns_covered && clusters && column.width == 16 / bytes && column.shifted == (inner % column.width != 0) && column.tile == (column.shifted ? 7 : 8) * column.width && column.cluster >= 2 && column.cluster <= 8 && column.rows >= 64 && column.tiles * outer * column.splits <= 132;
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
             flat_whole = flat_whole && inner <= (column.cluster > 1 ? longest_flat_columns : flat_columns) && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 && column.width == 16 / bytes;
@@ -232,9 +234,12 @@ void reductions() {
   expect(longest(1'048'577, 131, 4, true) && longest(200'000, 200, 4, true) && longest(1'000'000, 129, 2, true) && !longest(200'000, 131, 4, true) && !longest(700'001, 255, 4, true) && !longest(400'001, 200, 2, true) && !longest(1'048'577, 131, 4, false) &&
              !longest(1'000'000, 128, 4, true),
          "and of more columns of values where there are very many rows, unless tiles of vectors are nearly full");
-  expect(column_split(132, 4, 1, 1000, 4096, 6, true, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true, true).kind == Kind::tiled &&
+  expect(column_split(132, 4, 1, 1000, 4096, 6, true, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true, false).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");
+  const auto strips = [](int64_t reduce, int64_t inner, int64_t bytes) { return column_split(132, bytes, 1, reduce, inner, 6, true, true); };
+  expect(strips(2048, 512, 4).kind == Kind::strips && strips(2048, 512, 4).cluster == 8 && strips(4096, 768, 4).splits == 5 && strips(100'000, 128, 4).splits > 8 && strips(65'537, 300, 2).shifted && strips(512, 2048, 4).kind == Kind::cluster && strips(300, 132, 4).kind == Kind::tiled,
+         "few strips of columns are shared by blocks");
   const auto shifts = [](int64_t outer, int64_t reduce, int64_t inner) { return column_split(132, 2, outer, reduce, inner, 6, true, true).shifted; };
   expect(shifts(1, 887, 65'537) && shifts(5, 66, 109'013) && !shifts(1, 887, 65'536) && !shifts(1, 2, 692'644) && !shifts(1, 1731, 167) && !shifts(3000, 9, 301),
          "rows of columns that do not start on 16 bytes are read in vectors, unless they are few or short");

@@ -1,25 +1,15 @@
 // Tiles of planes in shared memory, for kernels whose windows lie in one plane each: pooling and depthwise convolutions.
 #pragma once
+#include "../common/piece.cuh"
 #include "../common/vec.cuh"
 #include "../pooling.h"
 
-// `vectors` of 16 bytes to shared memory, for all threads of the block: by the copy engine, or before sm_90 a vector at a time.
+// `vectors` of 16 bytes to shared memory, for all threads of the block.
 __device__ __forceinline__ void fetch_tile(uint4* to, const uint4* from, int vectors) {
-#if __CUDA_ARCH__ >= 900
   __shared__ alignas(8) unsigned long long barrier;
-  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
-  if (threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(vectors * 16) : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "r"(vectors * 16), "r"(at) : "memory");
-  }
+  begin_piece(&barrier, to, from, vectors);
   __syncthreads();
-  asm volatile("{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n@done bra over;\nbra again;\nover:\n}" ::"r"(at) : "memory");
-#else
-#pragma unroll 4
-  for (int v = threadIdx.x; v < vectors; v += blockDim.x) to[v] = from[v];
-  __syncthreads();
-#endif
+  await_piece(&barrier);
 }
 
 // A block has a tile of whole planes, of rows of a plane, or of a part of the only row (pooling/shape.h): one piece of memory, whatever its alignment, and so

@@ -78,9 +78,10 @@ constexpr int64_t flat_columns = 64, long_flat_columns = 128, longest_flat_colum
 //           `splits` shares of `rows` rows
 //   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows; `shifted`: tiles of 31, of rows that do not start on 16 bytes
 //   strip   128 bytes of columns of a block, with all rows
+//   strips  the same, whose rows `cluster` blocks share, of several such where there are `splits`
 //   cluster tiles, where the shares of a tile are a cluster of blocks
 struct ColumnSplit {
-  enum class Kind { each, flat, tiled, strip, cluster } kind;
+  enum class Kind { each, flat, tiled, strip, strips, cluster } kind;
   int64_t width, tile, tiles, rows, splits, step = 0;
   bool shifted = false;
   bool few = false;  // each: `each_columns` single elements of a thread
@@ -148,6 +149,22 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
       const int64_t rows = up(reduce, size);
       if (up(reduce, rows) == size) return {ColumnSplit::Kind::cluster, lanes, tile, tiles, rows, size};
     }
+  // A block for most multiprocessors, of which several, mostly a cluster, share a strip: what blocks leave for the last of them is little then (H200: sum f32 2048x512 12.8 to 7.3 us, 8192x1024 22.7 to 16.5, 100000x128 42.6 to 19.4, bf16
+  // 20000x768 20.1 to 14.7, max bf16 8192x1024 16.2 to 11.1).
+  constexpr int64_t least_of_strip = 128, least_strips_bytes = 3 << 19;
+  if (const int64_t wide_strip = aligned ? strip : strip - lanes, all = up(inner, wide_strip) * outer; clusters && shifts && all * 2 <= sm_count && reduce * inner * outer * element_bytes >= least_strips_bytes) {
+    // Parts of a strip that are clusters of their own are joined by the last of them, which takes a tenth of the time or so.
+    constexpr double of_parts = 0.1;
+    int64_t size = 0, parts = 1;
+    double most_busy = 0.5;
+    for (int64_t blocks = most_of_cluster; blocks >= 2; blocks--)
+      for (const int64_t split : {int64_t{1}, sm_count / (all * blocks)}) {
+        if (split < 1 || all * blocks * split > sm_count || up(reduce, blocks * split) < least_of_strip * (split > 1 ? 4 : 1)) continue;
+        const double busy = static_cast<double>(all * blocks * split) / sm_count - (split > 1 ? of_parts : 0);
+        if (busy > most_busy) size = blocks, parts = split, most_busy = busy;
+      }
+    if (const int64_t rows = size > 0 ? up(reduce, size * parts) : 0; rows > 0 && rows * (size * (parts - 1)) < reduce) return {ColumnSplit::Kind::strips, lanes, wide_strip, up(inner, wide_strip), rows, size * parts, 0, !aligned, false, size};
+  }
   // As few splits as leave no large part of the GPU idle: blocks are as many as fit at once, or many times as many. A split has at least four rows for each of
   // its eight groups.
   const int64_t fit = int64_t{sm_count} * blocks, most = std::clamp<int64_t>(reduce / 32, 1, reduce >= many_rows ? 512 : 256);

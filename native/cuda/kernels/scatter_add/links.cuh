@@ -23,20 +23,3 @@ __device__ __forceinline__ bool add_links(const Links& links, unsigned head, con
   add_indices<BYTES>(listed, first, visit, x, src, out, row, dim, lane, lanes);
   return true;
 }
-
-// `elements` of x from `base` on, which lie on 16 bytes, to shared memory.
-template <int THREADS, class T>
-__device__ __forceinline__ void bring_elements(uint4* memory, const T* __restrict__ x, long long base, int elements) {
-  constexpr int L = LANES<T>, U = 4;
-  const int t = threadIdx.x, vectors = elements / L;
-  for (int from = t; from < vectors; from += U * THREADS) {
-    uint4 v[U];
-#pragma unroll
-    for (int u = 0; u < U; u++)
-      if (from + u * THREADS < vectors) v[u] = load16_once(x + base + (from + u * THREADS) * L);
-#pragma unroll
-    for (int u = 0; u < U; u++)
-      if (from + u * THREADS < vectors) memory[from + u * THREADS] = v[u];
-  }
-  for (int i = vectors * L + t; i < elements; i += THREADS) reinterpret_cast<T*>(memory)[i] = x[base + i];
-}

@@ -1,4 +1,4 @@
-// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_packed.cu, scatter_range.cu, scatter_rows.cu and scatter_tile.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
+// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_packed.cu, scatter_range.cu, scatter_rows.cu, scatter_spans.cu, scatter_tile.cu, scatter_touch.cu and scatter_wide.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,9 @@
 #include "../scatter_packed.h"
 #include "../scatter_range.h"
 #include "../scatter_rows.h"
+#include "../scatter_spans.h"
+#include "../scatter_touch.h"
+#include "../scatter_wide.h"
 
 namespace opscope::cuda {
 
@@ -24,7 +27,7 @@ inline int lanes_of_row(int64_t dim) {
 }
 
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, tiles, slots, chains, lists, fixed_table, fixed, packed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, tiles, wide, slots, chains, lists, fixed_table, fixed, spans, touch, packed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -128,15 +131,16 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
   return up(s.rows, r.span) <= most && fits(r) ? r : ScatterRange{};
 }
 
-// Tiles of narrow rows, of which some share a bin (scatter_tile.cu). span 0: others take the case.
+constexpr int64_t narrow_row = 16, wide_row = 640;  // bytes
+// Tiles of narrow rows (scatter_tile.cu) or of wider ones (scatter_wide.cu), of which some share a bin. span 0: others take the case.
 struct ScatterTiles {
   int64_t span = 0, room = 0, room_of_bin = 0, bins = 0, shared = 0;
   int shift = 0, tiles = 0;  // a bin has 1 << shift rows, and 1 << tiles tiles of `span` rows
 };
 inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
-  constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, narrow_row = 16, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
-  const int64_t tile_bytes = 16 << 10, row_bytes = s.dim * s.bytes;
-  if (s.rows > limit || s.indices > limit || row_bytes > narrow_row) return {};
+  constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
+  const int64_t row_bytes = s.dim * s.bytes, tile_bytes = (row_bytes <= narrow_row ? 16 : 32) << 10;
+  if (s.rows > limit || s.indices > limit || row_bytes > wide_row) return {};
   // Indices that are drawn alike for all rows: one of many millions of tiles has more.
   const auto room = [&](int64_t rows) {
     const double mean = static_cast<double>(s.indices) * static_cast<double>(rows) / static_cast<double>(s.rows);
@@ -223,6 +227,32 @@ inline bool scatter_cells64(const ScatterShape& s, bool bins) {
   return cost <= s.indices * 40 + (s.indices > 4 * s.rows ? 8'500'000 : s.indices > s.rows ? 5'000'000 : 2'000'000);
 }
 
+// Spans of rows with a table of sums in integers each (scatter_spans.cu). span 0: others take the case.
+struct ScatterSpans {
+  int64_t span = 0, room = 0, bins = 0, shared = 0;
+  int shift = 0;
+  bool packed = false;  // bins have the elements of their indices
+  PackBlock pack = {};  // fills them
+};
+inline ScatterSpans scatter_spans(int64_t sm_count, int64_t shared_bytes, const ScatterShape& s) {
+  constexpr int64_t most_dim = 32, least_indices = int64_t{1} << 18, own = 2 << 10;  // own: bytes that the kernels have beside what they ask for
+  const int64_t row_bytes = s.dim * s.bytes;
+  if (!scatter_fits64(s) || s.dim > most_dim || s.indices < least_indices) return {};
+  ScatterSpans t;
+  t.packed = row_bytes <= packed_row_bytes;
+  const auto shared = [&](int shift) { return span_table(s.dim << shift) + (t.packed ? 0 : 2 * span_staged * 8); };
+  const auto bins = [&](int shift) { return ((s.rows - 1) >> shift) + 1; };
+  // All blocks at once, and more of them where a multiprocessor has not the memory for so many.
+  while (bins(t.shift) > sm_count * span_blocks) t.shift++;
+  while (t.shift > 0 && (shared(t.shift) + own) * span_blocks > shared_bytes && bins(t.shift - 1) <= most_bins) t.shift--;
+  t.bins = bins(t.shift), t.span = int64_t{1} << t.shift, t.shared = shared(t.shift);
+  // Indices that are drawn alike for all rows: one of some thousand bins has more.
+  const double mean = static_cast<double>(s.indices) * static_cast<double>(t.span) / static_cast<double>(s.rows);
+  t.room = (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
+  if (t.packed) t.pack = pack_block(t.bins, row_bytes);
+  return t.shift <= 16 && t.shared + own <= shared_bytes && (!t.packed || t.pack.shared + 256 <= shared_bytes) ? t : ScatterSpans{};
+}
+
 // Wide rows in memory, where that is sooner done than a sort: as above.
 inline bool scatter_wide64(const ScatterShape& s) {
   constexpr int64_t least_dim = 32;
@@ -243,7 +273,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   const int64_t look_blocks = sm_count * 4;
   constexpr int64_t most_looks = int64_t{1} << 25, most_looked = 65536, most_slotted = 8;
   // Indices that each block of a range looks through, and that are worth the launch which puts them into bins; of a row with a list in shared memory, on average.
-  constexpr int64_t most_found = 8192, least_binned = 32768, most_binned = 32, few_slotted = 262144, wide_row = 64;
+  constexpr int64_t most_found = 8192, least_binned = 32768, most_binned = 32, few_slotted = 262144, slotted_row = 64;
   // Threads of rows that are more than a copy of them costs, unless rows are long: then a row is not written twice. And rows for each index from which on that is so.
   // Rows of 64 to 640 bytes are sooner copied where half of them have an index (H200: f16 32768x71, 10992 23.2 to 14.7 us, bf16 300000x100, 110000 109 to 87, f32 100000x16, 34000 16.9 to 13.0; 30000x300, 12000 35.9 to 38.1).
   constexpr int64_t many_lanes = 400'000, long_vectors = 2048, rare_rows = 16, least_copied = 64, most_copied = 640;
@@ -268,15 +298,28 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   }
   // Rows off 16 bytes (H200: bf16 8193x8193, 1 75.0 to 73.2 us, f32 9001x8193, 20 152 to 149; bf16 4001x20001, 20 87.6 to 96.0).
   constexpr int64_t least_listed = int64_t{1} << 27, rare_listed = 256;
+  constexpr int64_t least_touched = int64_t{1} << 25;
+  if (s.indices <= touch_indices && (s.indices == 1 || s.indices * 4 <= s.rows) && s.rows * row_bytes >= least_touched) return Scattering::touch;
   if (row_bytes >= long_row && !scatter_vectors(s) && s.rows * row_bytes >= least_listed && s.indices * rare_listed <= s.rows && s.dim < limit && s.rows < limit) return Scattering::lists;
   if (row_bytes >= long_row && !rare && !waits && s.indices <= most_few && s.indices <= most_of_row * s.rows && s.rows * ((s.dim + part - 1) / part) < limit) return Scattering::few;
   if (scatter_table64(shared_bytes, s)) return Scattering::fixed_table;
+  // Elements of 16 bits (H200: f16 400009x3, 9000001 190 to 142 us, bf16 65536x16, 2500000 243 to 178, 100003x1, 1500007 25.4 to 23.0; f16 30011x30, 1200001 157 to 166).
+  constexpr int64_t least_of_span = 8, most_span_bytes = 32;
+  if (s.bytes == 2 && s.indices > s.rows * least_of_span && row_bytes <= most_span_bytes && scatter_spans(sm_count, shared_bytes, s).span > 0) return Scattering::spans;
+  // Wider rows in tiles that come by one copy (H200: f32 9000001x15, 3000001 695 to 472 us, 2000001x7, 600001 82.7 to 63.8, 300007x129, 100003 164 to 110, f16 1962941x27, 500000 182 to 109, bf16 300000x100, 110000 86 to 67; f32
+  // 2000001x64, 100001 278 to 286).
+  constexpr int64_t least_wide = 65536, least_wide_table = int64_t{1} << 25, rare_wide = 64;
+  const int64_t rarest = scatter_vector(s) == 0 ? rare_wide : rare_rows;
+  if (row_bytes > narrow_row && s.indices * 2 <= s.rows && s.indices * rarest >= s.rows && s.indices >= least_wide && s.rows * row_bytes >= least_wide_table && scatter_tiles(shared_bytes, s).span > 0) return Scattering::wide;
   const bool binned = s.indices >= least_binned && s.indices <= most_binned * s.rows && s.rows >= sm_count * 8 && !idle && scatter_range(sm_count, shared_bytes, s, true).span > 0;
   // Narrow rows of which up to a quarter have an index, unless these are few or rare (H200: bf16 54245993x2, 2104438 360 to 230 us, f16 8000003x3, 1500001 168 to 82, 1326253x3, 143509 23.8 to 18.1; f32 1000000x1, 500000 24.6 to
   // 29.1, 300001x1, 33001 10.8 to 11.5, bf16 1000001x5, 60001 16.7 to 18.1).
-  constexpr int64_t narrow_row = 16, least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
+  constexpr int64_t least_tiled = 40'000, many_tiled = int64_t{1} << 17, least_table = int64_t{1} << 20;
+  // Rows of 8 to 16 bytes are sooner copied where hardly any has an index (H200: f32 16000001x4, 140001 172 to 151 us; rows of 6 bytes f16 8000003x3, 200003 37.5 to 68.3).
+  constexpr int64_t rare_tiled = 64;
+  const bool rarely = row_bytes > packed_row_bytes && row_bytes % 4 == 0 && s.indices * rare_tiled <= s.rows;
   const bool unranged = s.indices <= s.rows && scatter_range(sm_count, shared_bytes, s, true).span == 0;
-  const bool tiled = row_bytes <= narrow_row && (unranged || s.indices * 4 <= s.rows) && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
+  const bool tiled = !rarely && row_bytes <= narrow_row && (unranged || s.indices * 4 <= s.rows) && s.indices >= least_tiled && (s.indices >= many_tiled || s.indices * rare_rows >= s.rows) && s.rows * row_bytes >= least_table && scatter_tiles(shared_bytes, s).span > 0;
   // With their elements where rows are narrower still, up to an index of each row on average where these have 4 bytes at most (H200: f16 5000003x1, 1000001 35.4 to 25.0 us, 8000003x3, 1500001 80.1 to 58.9; f32 1000000x1, 500000 24.6 to
   // 19.4, bf16 1000001x2, 600001 31.3 to 25.7, f16 3000001x1, 2500001 75.0 to 48.3; f32 300007x1, 600001 22.6 to 43.6, f16 2495887x4, 2721557 120 to 162).
   constexpr int64_t least_packed = int64_t{1} << 17, packed_cells = int64_t{1} << 19, packed_each = 4;
@@ -292,7 +335,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   if (s.indices <= most_looked && s.dim < limit && (blocks <= look_blocks || (blocks * s.indices <= most_looks && s.indices > most_slotted * s.rows))) return Scattering::look;
   if (s.indices <= most_found && s.indices <= most_slotted * s.rows && !idle && scatter_range(sm_count, shared_bytes, s, false).span > 0) return Scattering::found;
   // Slots of several indices for narrow rows take one wait less than bins.
-  const bool slotted = s.indices > s.rows && s.indices <= most_slotted * s.rows && row_bytes < wide_row && s.indices <= few_slotted;
+  const bool slotted = s.indices > s.rows && s.indices <= most_slotted * s.rows && row_bytes < slotted_row && s.indices <= few_slotted;
   if (binned && !slotted) return Scattering::bins;
   if (cells <= most_cells && cells * s.indices <= most_scanned) return Scattering::scan;
   if (scatter_table_warps(shared_bytes, s) > 0) return Scattering::table;

@@ -1,4 +1,4 @@
-// A block's tile of rows, what its indices add to them in parts that fit, and its way back to memory. For scatter_tile.cu and scatter_packed.cu.
+// A block's tile of rows, what its indices add to them in parts that fit, and its way back to memory. For scatter_tile.cu, scatter_wide.cu and scatter_packed.cu.
 #pragma once
 #include "links.cuh"
 
@@ -13,10 +13,10 @@ struct Part {
 //   from_bin()               puts the indices of the bin into lists by heads[row]: 0, or the number of an index and 1; raises part.found beyond room where the bin does not have all
 //   from_all(first, count)   the same of all indices, for these rows
 //   row_of(number)           the row of an index that was put
-//   add_list(row)            adds the list of a row; false where it is too long
+//   add_list(row)            adds the list of a row, by `lanes` threads; false where it is too long
 //   add_whole(row)           adds a row from all indices, by the whole block
 template <int THREADS, class FromBin, class FromAll, class RowOf, class AddList, class AddWhole>
-__device__ __forceinline__ void add_in_parts(Part<THREADS>& part, unsigned* heads, int own, int room, FromBin from_bin, FromAll from_all, RowOf row_of, AddList add_list, AddWhole add_whole) {
+__device__ __forceinline__ void add_in_parts(Part<THREADS>& part, unsigned* heads, int own, int room, FromBin from_bin, FromAll from_all, RowOf row_of, AddList add_list, AddWhole add_whole, int lanes = 1) {
   const int t = threadIdx.x;
   bool binned = true;
   for (int first = 0, count = own; first < own;) {
@@ -34,9 +34,9 @@ __device__ __forceinline__ void add_in_parts(Part<THREADS>& part, unsigned* head
       continue;
     }
     if (fits) {
-      for (int e = t; e < part.found; e += THREADS) {
+      for (int e = t / lanes; e < part.found; e += THREADS / lanes) {
         const unsigned row = row_of(e);
-        if (heads[row] == static_cast<unsigned>(e) + 1 && !add_list(row)) part.waiting[min(atomicAdd(&part.late, 1), THREADS - 1)] = row;
+        if (heads[row] == static_cast<unsigned>(e) + 1 && !add_list(row) && t % lanes == 0) part.waiting[min(atomicAdd(&part.late, 1), THREADS - 1)] = row;
       }
     } else if (t == 0) {
       part.waiting[0] = static_cast<unsigned>(first), part.late = 1;

@@ -96,12 +96,19 @@ void scatters() {
             // Numbers in a list have 16 bits; a range has its share of the indices, and more.
             fits = fits && r.room < 1 << 16 && r.room % 4 == 0 && (r.room >= n || r.room * ranges > n) && r.shared == r.span * 4 + r.room * (scatter_single(s) ? 10 : 6) && r.shared <= shared_bytes - (4 << 10);
           }
-          if (kind == Scattering::tiles) {
+          if (kind == Scattering::tiles || kind == Scattering::wide) {
             const ScatterTiles t = scatter_tiles(shared_bytes, s);
             const int64_t blocks = over(rows, t.span);
             ranged = ranged && t.span % 8 == 0 && t.span << t.tiles == int64_t{1} << t.shift && t.bins <= most_bins && covers(rows, t.bins, int64_t{1} << t.shift) && blocks <= most_blocks;
             fits = fits && t.room < 1 << 16 && t.room % 8 == 0 && (t.room >= n || t.room * blocks > n) && (t.room_of_bin >= n || t.room_of_bin * t.bins > n) && t.shared == t.span * (dim * bytes + 4) + t.room * 8 && t.shared <= shared_bytes - (4 << 10);
           }
+          if (kind == Scattering::spans) {
+            const ScatterSpans t = scatter_spans(multiprocessors, shared_bytes, s);
+            ranged = ranged && t.span == int64_t{1} << t.shift && t.bins <= (t.packed ? t.pack.bins : most_bins) && covers(rows, t.bins, t.span) && n * dim < int64_t{1} << 31;
+            // A packed word has 16 bits for a row of its bin.
+            fits = fits && (!t.packed || (t.shift <= 16 && packed_word(dim * bytes) >= dim * bytes + 2)) && t.room % 8 == 0 && (t.room >= n || t.room * t.bins > n) && t.shared >= t.span * dim * 8 && t.shared <= shared_bytes - (2 << 10);
+          }
+          if (kind == Scattering::touch) looked = looked && n <= touch_indices && (n == 1 || n * 4 <= rows) && over(rows * dim * bytes, 16 * touch_threads * touch_vectors) <= most_blocks;
           if (kind == Scattering::packed) {
             const ScatterPacked t = scatter_packed(multiprocessors, shared_bytes, s);
             const int64_t blocks = over(rows, t.span), word = packed_word(dim * bytes);
@@ -123,7 +130,7 @@ void scatters() {
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
   expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
   expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
-  expect(listed && looked && kinds.size() == 15, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(listed && looked && kinds.size() == 18, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
@@ -139,9 +146,12 @@ void scatters() {
          "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges, and many indices are packed with their elements where there is room");
   expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted && of(1201, 51, 65'537) == Scattering::fixed && of(3000, 64, 200'001) == Scattering::fixed,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
-  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(25'319, 8192, 1) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains && of(300'000, 15, 120'000) == Scattering::lists && of(1'000'000, 9, 400'000) == Scattering::bins,
+  expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(40'000, 8193, 150) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains && of(300'000, 15, 120'000) == Scattering::lists && of(1'000'000, 7, 400'000) == Scattering::bins,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
-  expect(of(19'453, 2351, 2179) == Scattering::lists && of(10'000, 1100, 2400) == Scattering::lists && of(2000, 8192, 50) == Scattering::few && of(8193, 2500, 100) == Scattering::few && of(9001, 8193, 20) == Scattering::lists && of(4001, 20'001, 20) == Scattering::few, "so are long rows with more indices than each block is to look through");
+  expect(of(19'453, 2351, 2179) == Scattering::lists && of(10'000, 1100, 2400) == Scattering::lists && of(2000, 8192, 200) == Scattering::few && of(8193, 2500, 200) == Scattering::few && of(4001, 20'001, 200) == Scattering::few, "so are long rows with more indices than each block is to look through");
+  expect(of(25'319, 8192, 1) == Scattering::touch && of(1, 134'217'729, 1) == Scattering::touch && of(16'777'216, 4, 64) == Scattering::touch && of(9001, 8193, 129) != Scattering::touch && of(4, 5'000'001, 3) != Scattering::touch && of(900, 4097, 20) != Scattering::touch,
+         "few indices of a large table are met as it is copied");
+  expect(of(2'311'497, 75, 262'144) == Scattering::wide && of(9'000'001, 15, 3'000'001) == Scattering::wide && of(100'003, 13, 40'000) == Scattering::lists && of(2'000'001, 64, 100'001) == Scattering::lists, "wider rows lie in tiles where some have an index");
 }
 
 void small_poolings() {
