@@ -1,7 +1,7 @@
 // A tile of rows whose indices come from a bin that some tiles share, as lists in shared memory: scatter_tile.cu and scatter_wide.cu.
 #pragma once
-#include "common/early.cuh"
-#include "common/piece.cuh"
+#include "../common/early.cuh"
+#include "../common/piece.cuh"
 #include "tile.cuh"
 
 // grid: tiles of `span` rows, of which 1 << `tiles` share a bin. Shared memory: rows [span, dim], heads of lists [span], indices [room], the row of each [room] and what follows each in its list [room]; heads and what follows
