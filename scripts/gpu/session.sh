@@ -14,7 +14,7 @@
 #   sanitize         240  memcheck, racecheck and initcheck over every kernel's smallest case               16 processors, 60 GiB on the GPU
 #   energy           280  energy of a call of CUDA, cuBLASLt and PyTorch, twice each
 #   nvrtc             60  kernels compiled at first use
-#   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_JOBS, guest library
+#   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_FUZZ_BESIDE (without Triton, which times its configurations, four times as many cases), OPSCOPE_JOBS, guest library
 #   families         150  drawn shapes of products, convolutions, attention, and of rows and moves, a family at a time              OPSCOPE_FUZZ_SEED
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
 #   check            480  PyTorch, torch.compile, Triton, JAX and CuPy on odd shapes against float64    OPSCOPE_JOBS=8
@@ -49,7 +49,7 @@ limit() {
 fuzz() {
   jobs=${OPSCOPE_JOBS:-8}
   # The same sides in every call: what can be drawn depends on the first of them.
-  set -- shape-fuzz devices=cuda:0 seed="${OPSCOPE_FUZZ_SEED:-31415}" count=300 beside=python:cuda:0/torch,python:cuda:0/torch.compile,python:cuda:0/triton
+  set -- shape-fuzz devices=cuda:0 seed="${OPSCOPE_FUZZ_SEED:-31415}" count=300 "beside=${OPSCOPE_FUZZ_BESIDE:-python:cuda:0/torch,python:cuda:0/torch.compile,python:cuda:0/triton}"
   share=0
   while [ $share -lt "$jobs" ]; do
     timeout $((seconds / 4 + 20)) node out/bench/bench.mjs "$@" part=open share=$share/$jobs seconds=$((seconds / 4)) "results=$out/fuzz-open-$share" >/dev/null &
