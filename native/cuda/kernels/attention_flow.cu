@@ -139,6 +139,18 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
     multiply_values(of);
     wgmma_commit();
   };
+  // The scores of a tile, while the values of the one before it are still multiplied.
+  const auto meet_keys = [&](unsigned previous) {
+    wait_keys();
+    turn_wait(turn, TURN_THREADS);
+    settle(sums);
+    start_keys();
+    start_values(previous);
+    turn_arrive(next_turn, TURN_THREADS);
+    wgmma_wait<1>();
+    settle(score);
+    free(empty_k + stage_of(number));
+  };
   take();
   wait_keys();
   start_keys();
@@ -150,15 +162,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
   for (;;) {
     for (int t = 1; t < pieces.tiles; t++) {
       const unsigned previous = number++;
-      wait_keys();
-      turn_wait(turn, TURN_THREADS);
-      settle(sums);
-      start_keys();
-      start_values(previous);
-      turn_arrive(next_turn, TURN_THREADS);
-      wgmma_wait<1>();
-      settle(score);
-      free(empty_k + stage_of(number));
+      meet_keys(previous);
       weigh(t);
       wgmma_wait<0>();
       settle(sums);
@@ -198,15 +202,7 @@ __device__ __forceinline__ void attend(const TensorMap& map_q, const TensorMap& 
       continue;
     }
     take();
-    wait_keys();
-    turn_wait(turn, TURN_THREADS);
-    settle(sums);
-    start_keys();
-    start_values(previous);
-    turn_arrive(next_turn, TURN_THREADS);
-    wgmma_wait<1>();
-    settle(score);
-    free(empty_k + stage_of(number));
+    meet_keys(previous);
     const float done_total[2] = {total[0], total[1]};
     top[0] = top[1] = -INFINITY, total[0] = total[1] = 0;
     weigh(0);
