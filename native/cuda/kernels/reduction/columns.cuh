@@ -237,6 +237,18 @@ __device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T>
   cluster_wait();
 }
 
+// Joins what the threads of a warp with the same columns have, every APART-th of them, and puts it into the warp's row of `own`.
+template <class R, int APART, class Part, int W, int WARPS, int COLUMNS>
+__device__ __forceinline__ void join_lanes(Part (&part)[W], Part (&own)[WARPS][COLUMNS]) {
+  const int lane = threadIdx.x % APART;
+#pragma unroll
+  for (int j = 0; j < W; j++) {
+#pragma unroll
+    for (int apart = APART; apart < 32; apart *= 2) part[j] = R::join(part[j], __shfl_xor_sync(0xffffffffu, part[j], apart));
+    if (threadIdx.x % 32 < APART) own[threadIdx.x / 32][lane * W + j] = part[j];
+  }
+}
+
 // grid: (strips of 128 bytes of columns, 1, outer); 512 threads = 8 columns of W elements x 64 groups, of which each has every 64th row: no other block has a share. A thread has U rows on their way, and asks for the next one as
 // soon as it has taken one in. `reduce`: U rows of each group at least, and 65,535 at most.
 template <class R, class T>
@@ -294,12 +306,7 @@ __device__ __forceinline__ void reduce_columns_strip(const T* x, Results<R, T> r
       });
     }
   }
-#pragma unroll
-  for (int j = 0; j < W; j++) {
-#pragma unroll
-    for (int apart = lanes; apart < 32; apart *= 2) part[j] = R::join(part[j], __shfl_xor_sync(0xffffffffu, part[j], apart));
-    if (threadIdx.x % 32 < lanes) own[threadIdx.x / 32][lane * W + j] = part[j];
-  }
+  join_lanes<R, lanes>(part, own);
   __syncthreads();
   if (threadIdx.x >= columns || first + threadIdx.x >= inner) return;
   Part total = R::start();

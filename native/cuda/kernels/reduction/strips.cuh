@@ -43,12 +43,7 @@ __device__ __forceinline__ void reduce_columns_strips(const T* x, Results<R, T> 
       joined[c] = total;
     }
   } else {
-#pragma unroll
-    for (int j = 0; j < W; j++) {
-#pragma unroll
-      for (int apart = lanes; apart < 32; apart *= 2) part[j] = R::join(part[j], __shfl_xor_sync(0xffffffffu, part[j], apart));
-      if (threadIdx.x % 32 < lanes) own[threadIdx.x / 32][lane * W + j] = part[j];
-    }
+    join_lanes<R, lanes>(part, own);
     __syncthreads();
     if (c < tile) {
 #pragma unroll
