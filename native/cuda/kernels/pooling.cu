@@ -1,7 +1,7 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _few, _few_8, _few_32: a thread,
 // eight or a warp, with places of 32 bits; _adaptive: a thread for outputs of adaptive windows below each other; _four: a thread for four outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than
-// 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory; _adaptive_tile: of adaptive ones.
-#include "pooling/tile.cuh"
+// 2^31 - 1024; _four_2 and _four_3: of windows as wide; _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory; _tile_pairs: two outputs of them side by side; _adaptive_tile: of adaptive ones.
+#include "pooling/pairs.cuh"
 
 namespace {
 
@@ -172,6 +172,11 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   SIGNALS(T, kind, MAX, 7, 1) SIGNALS(T, kind, MAX, 7, 2) SIGNALS(T, kind, MAX, 7, 7)                                                                                  \
   IMAGES(T, kind, MAX, 2, 1) IMAGES(T, kind, MAX, 2, 2) IMAGES(T, kind, MAX, 3, 1) IMAGES(T, kind, MAX, 3, 2) IMAGES(T, kind, MAX, 3, 3) IMAGES(T, kind, MAX, 5, 1) IMAGES(T, kind, MAX, 5, 2) IMAGES(T, kind, MAX, 5, 5) \
   IMAGES(T, kind, MAX, 7, 1) IMAGES(T, kind, MAX, 7, 2) IMAGES(T, kind, MAX, 7, 7)
+#define PAIRS(T) \
+  extern "C" __global__ void __launch_bounds__(128) pool_max_##T##_tile_pairs(const T* x, T* out, const PoolTile s) { pool_tile_pairs<true>(x, out, s); } \
+  extern "C" __global__ void __launch_bounds__(128) pool_avg_##T##_tile_pairs(const T* x, T* out, const PoolTile s) { pool_tile_pairs<false>(x, out, s); }
+PAIRS(f16)
+PAIRS(bf16)
 POOLS(f32, max, true)
 POOLS(f16, max, true)
 POOLS(bf16, max, true)

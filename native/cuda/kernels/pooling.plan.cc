@@ -92,7 +92,7 @@ bool plan_tiles(Planner& p, const std::string& name, bool max, const Planes& q) 
   if (!q.adaptive) {
     if (q.outputs() <= pool_few_outputs) return false;
     const PoolTiling tiling = pool_tiling(size, t, !max, p.device.shared_bytes_per_block - pool_own_shared);
-    if (tiling.blocks > 0) launch(pool_tile_kernel(tiling.tile), tiling, tiling.tile);
+    if (tiling.blocks > 0) launch(pool_pairs(size, tiling.tile) ? "_tile_pairs" : pool_tile_kernel(tiling.tile), tiling, tiling.tile);
     return tiling.blocks > 0;
   }
   if (!adaptive_tiles(q.outputs(), q.height, q.width, q.out_height, q.out_width)) return false;

@@ -21,6 +21,11 @@ inline std::string pool_tile_kernel(const PoolTile& t) {
   return own ? "_tile_" + std::to_string(t.kernel_down) + "_" + std::to_string(t.kernel) + "_" + std::to_string(t.stride) : "";
 }
 
+// Whether a thread has two outputs side by side (pooling/pairs.cuh). `size`: bytes of an element.
+inline bool pool_pairs(int64_t size, const PoolTile& t) {
+  return size == 2 && t.height > 1 && t.kernel_down == 3 && t.kernel == 3 && t.stride_down == 2 && t.stride == 2 && t.padding_down == 1 && t.padding == 1 && t.width % 4 == 0;
+}
+
 // Input of a tile in bytes: about a dozen blocks on a multiprocessor at most, and enough of them for small inputs (H200, bf16: 256 planes of 56x56 5.3 us by tiles
 // of 4 KiB, 5.8 by 16; 8192 planes of 112x112 77 us by 8, 69 by 16). Signals have smaller ones, which take less time to walk (max_pool1d f16 135201 of 9, 3, stride 2 7.9 to 7.0 us).
 constexpr int64_t most_of_pool_tile = 16 << 10;
@@ -191,7 +196,12 @@ inline PoolTiling pool_tiling(int64_t size, const PoolTile& t, bool means, int64
     tiling = plane_tiling(size, t, usual, most_of_wide_tile);
     if (tiling.shared > most_shared) return {};
   }
-  if (tiling.blocks > 0 && t.height > 1) tiling.tile.chunk = pool_chunk(size, tiling.tile);
+  if (tiling.blocks > 0 && t.height > 1) {
+    PoolTile& own = tiling.tile;
+    // A column of pairs for each thread, where there are so many.
+    const int columns = std::max(1, 2 * pool_tile_threads / (own.together * own.cols));
+    own.chunk = pool_pairs(size, t) ? (own.rows + columns - 1) / columns : pool_chunk(size, own);
+  }
   return tiling;
 }
 

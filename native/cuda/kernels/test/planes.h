@@ -10,7 +10,7 @@ namespace opscope::cuda {
 // Tiles hold their windows' rows and outputs, meet each output once, and start where the kernels expect them.
 template <class Expect>
 void pool_tilings(Expect expect) {
-  bool whole = true, room = true, pieces = true, kept = true;
+  bool whole = true, room = true, pieces = true, kept = true, pairs = true;
   std::set<std::string> kernels;
   for (const int64_t size : {2, 4})
     for (const int height : {1, 2, 7, 56, 113, 5001})
@@ -40,13 +40,16 @@ void pool_tilings(Expect expect) {
                 const int64_t across = q.splits > 1 ? int64_t{q.cols - 1} * stride + kernel : width;
                 room = room && q.out_at % lanes == 0 && q.out_at >= (lines - 1) * width + across + 2 * lanes && s.shared % 16 == 0 && s.shared <= 48 << 10 &&
                        s.shared / size >= q.out_at + 2 * lanes + int64_t{q.together} * q.rows * q.cols;
-                kernels.insert(pool_tile_kernel(q));
+                // Pairs lie side by side, and start on words.
+                pairs = pairs && (!pool_pairs(size, q) || (q.splits == 1 && q.cols % 2 == 0 && q.out_width % 2 == 0 && q.out_at % 2 == 0));
+                kernels.insert(pool_pairs(size, q) ? "_tile_pairs" : pool_tile_kernel(q));
               }
   expect(whole, "tiles of windows meet each output once");
   expect(pieces, "tiles of windows are one piece of memory, and so are their outputs");
   expect(room, "a tile and its outputs fit into shared memory that needs no asking");
   expect(kept, "common windows take tiles wherever their rows fit");
-  expect(kernels.size() == 22, "each kernel for tiles is met");
+  expect(pairs, "two outputs side by side start on words");
+  expect(kernels.size() == 23, "each kernel for tiles is met");
   const PoolTile narrow = {36'597, 256, 2, 128, 1, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
   const PoolTile usual = plane_tiling(2, narrow, most_of_pool_tile).tile, chosen = pool_tiling(2, narrow, false).tile;
   expect(pool_conflicts(2, usual, usual.chunk) == 32 && pool_conflicts(2, chosen, chosen.chunk) <= 4, "threads have more outputs where lanes would meet in one bank");
