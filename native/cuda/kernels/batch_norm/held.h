@@ -36,7 +36,7 @@ inline BatchNormVectors batch_norm_vectors(int64_t lanes, int64_t batch, int64_t
 // `clusters`: whether blocks can share a channel so.
 inline BatchNormHeld batch_norm_held(int sm_count, bool clusters, int64_t lanes, int64_t batch, int64_t channels, int64_t plane) {
   // Channels of fewer vectors take a warp or less.
-  constexpr int64_t least = 129;
+  const int64_t least = channels >= int64_t{sm_count} * 8 ? 33 : 129;
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   BatchNormHeld h;
   h.vectors = batch_norm_vectors(lanes, batch, channels, plane);
