@@ -47,13 +47,26 @@ __device__ __forceinline__ ByMaxSum::Stats join_block(ByMaxSum::Stats s, ByMaxSu
   return ByMaxSum::join_warp(s, 32);
 }
 
-// What this thread has of a row of `vectors`; `shown`: the logit of its target. WHOLE: the row has V vectors of each thread, so that there is nothing to find out before they are on their way.
+// Element k of a vector.
+template <class T>
+__device__ __forceinline__ float element_of(const uint4& v, int k) {
+  constexpr int L = LANES<T>;
+  float f[L], own = 0;
+  unpack<T>(v, f);
+#pragma unroll
+  for (int j = 0; j < L; j++) own = j == k ? f[j] : own;
+  return own;
+}
+
+// What this thread has of a row of `vectors`. The thread that has the logit of the target leaves it in `shown`: read by itself, it would come after the target. WHOLE: the row has V vectors of each thread, so that there is nothing to find
+// out before they are on their way.
 template <class T, int V, bool WHOLE>
-__device__ __forceinline__ ByMaxSum::Stats row_part(const T* x, const int* target_at, int vectors, int cols, float& shown) {
+__device__ __forceinline__ ByMaxSum::Stats row_part(const T* x, const int* target_at, int vectors, int cols, float* shown) {
   using Stats = ByMaxSum::Stats;
   constexpr int L = LANES<T>;
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   Stats s = ByMaxSum::start();
+  int target = *target_at;
   for (int first = 0; WHOLE || first < vectors; first += V * threads) {
     uint4 kept[V];
     // What is behind the row's end is not the largest.
@@ -62,11 +75,10 @@ __device__ __forceinline__ ByMaxSum::Stats row_part(const T* x, const int* targe
       const int i = first + thread + u * threads;
       kept[u] = WHOLE || i < vectors ? load16_once(x + static_cast<long long>(i) * L) : nothing<T>();
     }
-    // The logit of the target comes with the row, not after it.
-    if (first == 0) {
-      const int target = *target_at;
-      shown = to_float(x[target < 0 || target >= cols ? 0 : target]);
-    }
+    if (first == 0 && (target < 0 || target >= cols)) target = 0;
+#pragma unroll
+    for (int u = 0; u < V; u++)
+      if (first + thread + u * threads == static_cast<int>(static_cast<unsigned>(target) / L)) *shown = element_of<T>(kept[u], target % L);
     const float max = WHOLE ? largest<T>(kept) : fmaxf(s.max, largest<T>(kept)), shift = ByMaxSum::shift(max) * log2e;
     keep_packed(kept);
     // Two sums: half as many additions wait for each other.
@@ -96,10 +108,10 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   const int* target = reinterpret_cast<const int*>(a.in[1]) + row;
   if (AVERAGES && a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   next_may_start();
-  float shown = 0;
+  __shared__ float shown;
   // Eight vectors of 16 bits are slower so (H200: bf16 4096x4096 13.9 to 14.9 us).
   constexpr bool WHOLE = V == 4 || sizeof(T) == 4;
-  const Stats s = join_block(WHOLE && vectors == V * static_cast<int>(blockDim.x) ? row_part<T, V, WHOLE>(x, target, vectors, cols, shown) : row_part<T, V, false>(x, target, vectors, cols, shown), scratch);
+  const Stats s = join_block(WHOLE && vectors == V * static_cast<int>(blockDim.x) ? row_part<T, V, WHOLE>(x, target, vectors, cols, &shown) : row_part<T, V, false>(x, target, vectors, cols, &shown), scratch);
   const float loss = s.max - shown + logf(s.sum);
   if (a.slots) {
     if (thread == 0) leave_value(reinterpret_cast<unsigned*>(a.slots) + row, loss);

@@ -115,6 +115,9 @@ inline LossShape loss_shape(int sm_count, int64_t lanes, int64_t rows, int64_t c
   // Many rows: eight of a thread, and smaller blocks (H200: f16 100000x1040 97.3 to 73.3 us, f32 30000x520 34.1 to 29.7, bf16 20000x2048 32.3 to 30.5; f16 1000x1032 11.6 to 15.6, f32 3000x2048 13.8 to 14.2).
   constexpr int64_t many_each = 24, most_of_many = 512;
   // Rows of more vectors: eight (H200: f16 4000x5008 21.0 to 18.2 us, f32 4096x4096 23.8 to 22.9, 1500x4096 14.1 to 13.6, bf16 8192x8192 37.8 to 36.4).
+  // Rows of 16 bits that are four of each thread have nothing to find out before they are on their way.
+  const bool whole = lanes > 4 && !few && vectors % 128 == 0 && vectors <= 2048;
+  if (whole) return {4, static_cast<unsigned>(vectors / 4)};
   const bool four = vectors <= most_of_many && rows < sm_count * many_each;
   const int64_t each = few ? 2 : four ? 4 : 8, most = few ? 512 : four ? 128 : 256;
   return {each == 8 ? 8 : 4, static_cast<unsigned>(std::min(most, over(over(vectors, each), 32) * 32))};
@@ -125,7 +128,7 @@ inline LossShape loss_shape(int sm_count, int64_t lanes, int64_t rows, int64_t c
 // 39.4 to 38.4; bf16 8192x1040 15.5 to 15.9, 12000x1032 20.8 and 20.8).
 constexpr int64_t loss_slots_few = 3072, loss_slots_most = 16384, loss_slots_row = 4096;
 // Slots from which on a block of 1,024 threads reads them, not 512.
-constexpr int64_t many_loss_slots = 8192;
+constexpr int64_t many_loss_slots = 3072;
 inline bool loss_slots(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   return rows > int64_t{sm_count} * 2 && (rows <= loss_slots_few || (rows <= loss_slots_most && cols / lanes * 16 >= loss_slots_row));
 }
