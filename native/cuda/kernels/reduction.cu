@@ -72,7 +72,7 @@
 #define ROWS(op, blocks) ROW_KERNEL(f32, op, blocks) ROW_KERNEL(f16, op, blocks) ROW_KERNEL(bf16, op, blocks)
 #define ALL(op, rows, columns) KERNELS(f32, op, columns) KERNELS(f16, op, columns) KERNELS(bf16, op, columns) ROWS(op, rows)
 
-#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6) SLOTS(op, 4) CLUSTER(f32, op) CLUSTER(f16, op) CLUSTER(bf16, op)
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6) SLOTS(op, 3) CLUSTER(f32, op) CLUSTER(f16, op) CLUSTER(bf16, op)
 #define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2) SLOTS(op, 2)
-#define POSITION(op, element_of) PLACES(op, element_of); ALL(op, 2, 4) SLOTS(op, 4)
+#define POSITION(op, element_of) PLACES(op, element_of); ALL(op, 2, 4) SLOTS(op, 3)
 #include "reduction/table.h"

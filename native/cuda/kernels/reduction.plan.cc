@@ -145,7 +145,7 @@ class Reduction {
       p_.launch(p_.kernel_in("reduction_rows", std::string(row_.op) + "_rows_" + p_.dtype() + "_" + std::to_string(s.vectors)), {s.blocks}, reduced_threads, 0, a);
       return;
     }
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind == Row::product);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -155,13 +155,12 @@ class Reduction {
                 static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
-    const int64_t slots_each = row_.kind == Row::position ? split.splits * 8 : ceil_div(split.splits, 4) * 16;
-    const CUdeviceptr slots = split.slots ? p_.workspace(rows * slots_each) : 0;
+    const CUdeviceptr slots = split.slots ? p_.workspace(rows * split.splits * 8) : 0;
     slices(rows, [&](int64_t first, int64_t count) {
       const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
       const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
       if (split.slots)
-        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, static_cast<int>(split.chunk), slots + static_cast<CUdeviceptr>(first * slots_each));
+        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, static_cast<int>(split.chunk), slots + static_cast<CUdeviceptr>(first * split.splits * 8));
       else if (split.cluster)
         p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
       else

@@ -185,14 +185,19 @@ constexpr int64_t most_wide_rows = 40 << 10, most_of_wide_tile = 64 << 10;
 // Tiles of means of 16 bits of planes that the usual tile has not room for, by windows apart: fewer rows are met twice (H200: avg_pool2d bf16 64x128x112x112, 3x3, stride 2 70.0 to 65.7 us, 32x64x112x112 22.9 to 21.9, 50x64x130x130,
 // 5x5, stride 2 55.8 to 53.3, f16 64x64x112x112 39.5 to 36.6; f32 and maxima within 2 %, several planes of a tile bf16 64x256x56x56, 3x3, stride 1 72.1 to 82.8).
 constexpr int64_t large_pool_tile = 28 << 10;
+// And of two outputs side by side (H200, by a harness, by 16, 20 and 28 KiB: avg_pool2d bf16 64 planes of 1024x1000 47.6, 43.7, 46.1 us, 15 of 4000x4000 173, 162, 173, 8192 of 112x112 62.1, 62.4, 62.6; max_pool2d 47.1, 43.2, 45.8, 163, 159,
+// 163 and 61.7, 61.7, 62.1).
+constexpr int64_t pool_pairs_tile = 20 << 10;
 // `most_shared`: bytes that a block may ask for.
 inline PoolTiling pool_tiling(int64_t size, const PoolTile& t, bool means, int64_t most_shared = 48 << 10) {
   if (pool_tile_kernel(t).empty()) return {};
   int64_t usual = pool_tile_bytes(t.planes * t.height * t.width * size, t.height == 1);
   const int64_t window_rows = std::min<int64_t>(t.kernel_down, t.height) * t.width * size;
-  if (means && size == 2 && t.stride_down > 1 && usual == most_of_pool_tile && int64_t{t.height} * t.width * size > usual && window_rows <= usual) usual = large_pool_tile;
+  const bool most = usual == most_of_pool_tile;
+  if (most && pool_pairs(size, t) && int64_t{t.height} * t.width * size > usual) usual = pool_pairs_tile;
+  else if (means && size == 2 && t.stride_down > 1 && most && int64_t{t.height} * t.width * size > usual && window_rows <= usual) usual = large_pool_tile;
   PoolTiling tiling = plane_tiling(size, t, usual);
-  if (tiling.blocks == 0 && usual == most_of_pool_tile && window_rows <= most_wide_rows && (t.kernel > 2 || size == 2)) {
+  if (tiling.blocks == 0 && most && window_rows <= most_wide_rows && (t.kernel > 2 || size == 2)) {
     tiling = plane_tiling(size, t, usual, most_of_wide_tile);
     if (tiling.shared > most_shared) return {};
   }

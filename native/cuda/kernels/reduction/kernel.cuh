@@ -89,13 +89,13 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   }
 }
 
-// Vectors of a thread at a time, as many where blocks are one round of few, and threads. As in row_split (shape.h).
-constexpr int slot_vectors = 4, few_slot_vectors = 2, slot_threads = 512;
+// Vectors of a thread at a time, and threads. As in row_split (shape.h).
+constexpr int slot_vectors = 4, slot_threads = 512;
 
-// A block's share of vectors that are one whole round, U of each thread: with nothing to find out before them, its loads start sooner. A place is one within the round; of places, thread 0 has the share.
-template <class R, int U, class T>
+// A block's share of vectors that are one whole round: with nothing to find out before them, its loads start sooner. A place is one within the round; of places, thread 0 has the share.
+template <class R, class T>
 __device__ __forceinline__ typename R::Part whole_round(const T* x, const T* y) {
-  constexpr int L = LANES<T>;
+  constexpr int L = LANES<T>, U = slot_vectors;
   const int t = static_cast<int>(threadIdx.x);
   uint4 a[U];
   [[maybe_unused]] uint4 b[U];
@@ -136,25 +136,34 @@ __device__ __forceinline__ typename R::Part whole_round(const T* x, const T* y) 
   }
 }
 
-// grid: (splits, rows). A block leaves its share in a slot: a value in 32 bits, a place in 64. The last block of a row reads all slots until each has one: neither a fence nor a counter stands between a share and the result. Slots are zero
-// before and after; those of a row are whole fours.
+// grid: (splits, rows). A block leaves its share in a slot of 64 bits that is not below `mark`, and the last block of a row reads all slots until each has one:
+// neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
 template <class R, class T>
 __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, T> results, long long cols, int chunk, unsigned long long* slots) {
   using Part = typename R::Part;
+  using Word = unsigned long long;
   __shared__ Part scratch[32], second[32];
+  constexpr Word mark = Word{1} << 32;
+  // A place is below no mark: the order of its element in the upper half is never 0.
+  const auto word_of = [](Part p) -> Word {
+    if constexpr (R::placed) return p;
+    else return mark | __float_as_uint(p);
+  };
+  const auto part_of = [](Word w) -> Part {
+    if constexpr (R::placed) return w;
+    else return __uint_as_float(static_cast<unsigned>(w));
+  };
   const auto join_block = [](Part p, Part* shared) -> Part {
     if constexpr (R::placed) return largest_word(p, shared);
     else return block_reduce(p, R::start(), shared, Join<R>());
   };
   const long long row = blockIdx.y, from = blockIdx.x * static_cast<long long>(chunk), at = row * cols + from;
-  const int count = static_cast<int>(min(static_cast<long long>(chunk), cols - from)), threads = static_cast<int>(blockDim.x), step = slot_vectors * threads, splits = static_cast<int>(gridDim.x);
+  const int count = static_cast<int>(min(static_cast<long long>(chunk), cols - from)), threads = static_cast<int>(blockDim.x), step = slot_vectors * threads;
+  const unsigned splits = gridDim.x;
   const auto starts_on_vector = [](const T* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; };
-  const bool aligned = starts_on_vector(x + at) && (!R::pair || starts_on_vector(y + at));
   Part total;
-  if (count == slot_vectors * slot_threads * LANES<T> && aligned) {
-    total = R::moved(whole_round<R, slot_vectors, T>(x + at, y + at), static_cast<unsigned>(from));
-  } else if (!R::pair && count == few_slot_vectors * slot_threads * LANES<T> && aligned) {
-    total = R::moved(whole_round<R, few_slot_vectors, T>(x + at, y + at), static_cast<unsigned>(from));
+  if (count == slot_vectors * slot_threads * LANES<T> && starts_on_vector(x + at) && (!R::pair || starts_on_vector(y + at))) {
+    total = R::moved(whole_round<R, T>(x + at, y + at), static_cast<unsigned>(from));
   } else if constexpr (R::placed) {
     total = R::moved(join_block(leading_largest<R, T, slot_vectors>(x + at, count, threadIdx.x, threads), scratch), static_cast<unsigned>(from));
   } else {
@@ -166,37 +175,20 @@ __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, 
     for (int left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, threads);
     total = join_block(range.template rest<slot_vectors, true>(part, i, threadIdx.x, threads), scratch);
   }
-  if constexpr (R::placed) {
-    // A place is below no mark: the order of its element in the upper half is never 0.
-    constexpr unsigned long long mark = 1ull << 32;
-    constexpr int U = 4;
-    unsigned long long* own = slots + row * splits;
-    if (threadIdx.x == 0) leave_word(own + blockIdx.x, total);
-    if (static_cast<int>(blockIdx.x) + 1 < splits) return;
-    total = R::start();
-    for (int first = threadIdx.x; first < splits; first += U * threads) {
-      unsigned long long word[U];
-      await_words(word, own + first, threads, (splits - first + threads - 1) / threads, mark);
+  Word* own = slots + row * splits;
+  if (threadIdx.x == 0) leave_word(own + blockIdx.x, word_of(total));
+  if (blockIdx.x + 1 < splits) return;
+  total = R::start();
+  constexpr int U = 4;
+  for (unsigned first = threadIdx.x; first < splits; first += U * blockDim.x) {
+    Word word[U];
+    await_words(word, own + first, threads, static_cast<int>((splits - first + blockDim.x - 1) / blockDim.x), mark);
 #pragma unroll
-      for (int u = 0; u < U; u++) {
-        if (first + u * threads >= splits) break;
-        total = R::join(total, word[u]);
-        own[first + u * threads] = 0;
-      }
-    }
-  } else {
-    const int fours = (splits + 3) / 4;
-    unsigned* own = reinterpret_cast<unsigned*>(slots) + row * fours * 4;
-    if (threadIdx.x == 0) leave_value(own + blockIdx.x, total);
-    if (static_cast<int>(blockIdx.x) + 1 < splits) return;
-    total = R::start();
-    for (int first = threadIdx.x * 4; first < splits; first += threads * 4) {
-      const float4 v = await_values(own + first, splits - first);
-      total = R::join(total, v.x);
-      if (first + 1 < splits) total = R::join(total, v.y);
-      if (first + 2 < splits) total = R::join(total, v.z);
-      if (first + 3 < splits) total = R::join(total, v.w);
-      store16(own + first, make_uint4(0, 0, 0, 0));
+    for (int u = 0; u < U; u++) {
+      const unsigned s = first + u * blockDim.x;
+      if (s >= splits) break;
+      total = R::join(total, part_of(word[u]));
+      own[s] = 0;
     }
   }
   total = join_block(total, second);

@@ -57,8 +57,9 @@ void pool_tilings(Expect expect) {
   const PoolTiling of_wide = pool_tiling(4, wide, false, 226 << 10);
   expect(of_wide.blocks > 0 && of_wide.shared <= 226 << 10 && pool_tiling(4, wide, false, 16 << 10).blocks == 0, "wide rows of many elements have larger tiles where a block may ask for them");
   const PoolTile halves = {312'849, 128, 5, 127, 4, 2, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0};
-  const PoolTile large = {4096, 112, 112, 56, 56, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
+  const PoolTile large = {4096, 112, 114, 56, 57, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0}, even = {4096, 112, 112, 56, 56, 3, 2, 1, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0};
   expect(pool_tiling(2, large, true).tile.bands == 1 && pool_tiling(2, large, false).tile.bands == 2 && pool_tiling(4, large, true).tile.bands > 1, "means of 16 bits have larger tiles of planes that the usual tile does not hold");
+  expect(pool_pairs(2, even) && !pool_pairs(2, large) && !pool_pairs(4, even) && pool_tiling(2, even, true).tile.bands == 2 && pool_tiling(2, even, false).tile.chunk == 7, "outputs lie side by side where rows are whole fours");
   expect(pool_tiling(2, halves, true).tile.chunk == 64, "two threads of an odd number of rows have their halves");
 }
 
