@@ -29,9 +29,9 @@ struct StayRows {
 inline StayRows stay_rows(int sm_count, int64_t most_shared, int64_t lanes, int64_t rows, int64_t cols, const StayOp& op) {
   constexpr int64_t warps = stay_threads / 32, own = 2 << 10;
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  // A row that starts off a boundary can touch one vector more.
+  // A row that starts off a boundary can touch one vector more. Of up to `stay_least`, rows that are few were not timed.
   const int64_t vectors = cols % lanes == 0 ? cols / lanes : over(cols + lanes - 1, lanes);
-  if (vectors <= (lanes > 4 ? op.half_vectors : op.float_vectors) || vectors > stay_most || rows <= sm_count * (lanes > 4 ? op.half_rows : 1)) return {};
+  if (vectors <= (lanes > 4 ? op.half_vectors : op.float_vectors) || vectors > stay_most || rows <= sm_count * (vectors <= stay_least ? 2 : lanes > 4 ? op.half_rows : 1)) return {};
   StayRows s;
   // Lanes of a warp have equally many vectors, but for the last piece.
   s.piece = over(over(vectors, warps), 32) * 32;
