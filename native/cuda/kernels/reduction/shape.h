@@ -23,10 +23,10 @@ struct RowSplit {
 constexpr int64_t most_of_cluster = 8;
 
 // Vectors of a thread where a row has one block and the kernel little code, and of one that leaves its share in a slot; threads of such a block, and slots in all.
-constexpr int64_t short_vectors = 4, slot_vectors = 4, few_slot_vectors = 2, slot_threads = 512, most_slots = 4096;
+constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096;
 
-// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them. `pairs`: of two inputs.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false, bool pairs = false) {
+// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -65,10 +65,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
   if (!several) return {RowSplit::Kind::block, threads, 32, vectors * width, 1};
   // Blocks of one round, so that who is done has another: where all are there from the beginning, the slowest multiprocessor is waited for (f32 4096x4096 on an H100: 26.0
   // us, by 528 blocks 28.2).
-  // Half as many vectors of each thread where blocks are many then, and there are slots for them (H200, by a harness: sum f32 4096x4096 19.5 to 19.3 us).
-  const int64_t smaller = up(vectors, slot_threads * few_slot_vectors) * rows;
-  const bool few = !pairs && smaller > most_slots / 2 && smaller <= most_slots;
-  const int64_t round = slot_threads * (few ? few_slot_vectors : slot_vectors), rounds = up(up(vectors, round) * rows, most_slots), chunk = rounds * round * width;
+  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
   return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, true};
 }
 
@@ -104,8 +101,11 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes, narrower = 31 * lanes;
   const bool aligned = inner % lanes == 0;
+  // Fewer of 16 bits, whose single elements are half a line of memory, where rows are many, or so few that no share of a tile waits long (H200: sum bf16 1025x11427 19.7 to 11.9 us, 100x15001 8.5 to 7.2; 300x11427 8.3 to 9.3).
+  constexpr int64_t some_shifted = 128, many_shifted = 512;
+  const bool fewer = lanes > 4 && (reduce <= some_shifted || reduce >= many_shifted) && up(inner, narrower) * outer * 8 >= sm_count;
   // Many whole tiles: their shares are few, and soon joined (f32 1731x167 on an H100: 12.0 us by shifted tiles, 8.0 by others).
-  const bool shifted = shifts && !aligned && reduce >= shifted_rows && inner >= narrower * 4 && (up(inner, narrower) * outer * 2 >= sm_count || (lanes > 4 && up(inner, narrower) * outer * 8 >= sm_count));
+  const bool shifted = shifts && !aligned && reduce >= shifted_rows && inner >= narrower * 4 && (fewer || up(inner, narrower) * outer * 2 >= sm_count);
   const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide;
   // Some rows are soon met by a thread, whose loads are all on their way (H200: argmax f16 17x1000000 26.3 to 16.3 us, sum bf16 9x524288 10.2 to 8.6, f16 48x524288 19.3 to 16.8, bf16 64x262144 15.8 to 14.0).
   const bool some = aligned && reduce <= 64 && inner >= 32 * lanes && threads >= int64_t{sm_count} * 192;
