@@ -6,11 +6,11 @@
 namespace opscope::cuda {
 
 // Rows of many indices each: of fewer, ranges whose rows are whole vectors are faster; sums in integers where rows are narrow (H200, before and now: f32 154463x10, 10785847 1013 to 510 us, 2000000 160 to 92, 20011x10, 300001 36 to 24,
-// 20011x32, 1000003 123 to 68, 12423x64, 400001 104 to 66, f16 30011x30, 600001 73 to 45; f32 100003x6, 2000001 118 to 86 and 5000001 176 to 210, 100000x16, 1600000 95 to 105, 250007x5, 3000001 119 to 123).
+// 20011x32, 1000003 123 to 68, 12423x64, 400001 104 to 66, f16 30011x30, 600001 73 to 45; 50000x16, 1200001 85 to 77; 100003x6, 2000001 118 to 86 and 5000001 176 to 210, 100003x7, 1500001 69 to 75, 100000x16, 1600000 95 to 105, 250007x5, 3000001 119 to 123).
 inline bool scatter_takes_exact(const ScatterShape& s) {
-  constexpr int64_t least_indices = int64_t{1} << 18, least_each = 24, least_of_pieces = 13, narrow = 24, least_bytes = 32, most_of_narrow = 32;
+  constexpr int64_t least_indices = int64_t{1} << 18, least_each = 24, least_of_pieces = 13, narrow = 24, least_bytes = 32, least_of_narrow = 18, most_of_narrow = 32;
   const int64_t row_bytes = s.dim * s.bytes, least = scatter_vectors(s) ? least_each : least_of_pieces;
-  return s.indices >= least_indices && s.indices >= s.rows * least && (row_bytes >= least_bytes || (row_bytes >= narrow && s.indices <= s.rows * most_of_narrow));
+  return s.indices >= least_indices && s.indices >= s.rows * least && (row_bytes >= least_bytes || (row_bytes >= narrow && s.indices >= s.rows * least_of_narrow && s.indices <= s.rows * most_of_narrow));
 }
 
 // span 0: others take the case.
