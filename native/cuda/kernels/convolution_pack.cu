@@ -2,11 +2,11 @@
 // convolution_pack_<channels of a piece>, for f16 and bf16: padding and missing channels become zeros.
 #include "common/early.cuh"
 #include "common/vec.cuh"
-#include "convolution.h"
+#include "convolution/packing.h"
 
 namespace {
 
-constexpr int THREADS = 256, MOST = 8192;  // elements in shared memory
+constexpr int THREADS = 256;
 
 template <int GRAIN>
 __device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GRAIN]) {
@@ -18,29 +18,28 @@ __device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GR
 }
 
 // Where a packed position lies in a plane of the input, -1 for padding.
-__device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, unsigned position) {
-  const unsigned row = position / p.padded_width;
-  const int w = static_cast<int>(position - row * p.padded_width) * p.step_width - s.width.padding, h = static_cast<int>(row % p.padded_height) * p.step_height - s.height.padding,
-            d = static_cast<int>(row / p.padded_height) * p.step_depth - s.depth.padding;
+__device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, const ConvPackDivisors& by, int position) {
+  const int row = by.width.quotient(position), layer = by.height.quotient(row);
+  const int w = (position - row * p.padded_width) * p.step_width - s.width.padding, h = (row - layer * p.padded_height) * p.step_height - s.height.padding, d = layer * p.step_depth - s.depth.padding;
   const bool inside = static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
   return inside ? (static_cast<long long>(d) * s.height.input + h) * s.width.input + w : -1;
 }
 
 // Where it lies from the channels of the first image on. Positions of `images` follow each other.
-__device__ __forceinline__ long long place_in_images(const ConvSizes& s, const ConvPacking& p, unsigned position, unsigned padded, unsigned all, long long in_plane) {
+__device__ __forceinline__ long long place_in_images(const ConvSizes& s, const ConvPacking& p, const ConvPackDivisors& by, unsigned position, unsigned padded, unsigned all, long long in_plane) {
   if (position >= all) return -1;
-  const unsigned image = position / padded;
-  const long long place = place_of(s, p, position - image * padded);
+  const unsigned image = by.image.quotient(static_cast<int>(position));
+  const long long place = place_of(s, p, by, static_cast<int>(position - image * padded));
   return place < 0 ? -1 : static_cast<long long>(image) * s.channels * in_plane + place;
 }
 
 // Up to four channels: several positions of a thread, a block apart.
-__device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, unsigned first, unsigned padded, unsigned all, long long in_plane) {
+__device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, const ConvPackDivisors& by, unsigned first, unsigned padded, unsigned all, long long in_plane) {
   constexpr int U = 4;
   uint16_t v[U][4];
 #pragma unroll
   for (int u = 0; u < U; u++) {
-    const long long place = place_in_images(s, p, first + u * THREADS + threadIdx.x, padded, all, in_plane);
+    const long long place = place_in_images(s, p, by, first + u * THREADS + threadIdx.x, padded, all, in_plane);
 #pragma unroll
     for (int c = 0; c < 4; c++) v[u][c] = place >= 0 && c < p.channels ? source[c * in_plane + place] : uint16_t{0};
   }
@@ -49,33 +48,39 @@ __device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, ui
     if (const unsigned position = first + u * THREADS + threadIdx.x; position < all) store_piece<4>(to + static_cast<long long>(position) * 4, v[u]);
 }
 
-// A tile of channels and positions, turned in shared memory.
+// A tile of channels and positions: a thread has pieces of a position, which go through shared memory, so that neighbouring lanes write neighbouring pieces.
 template <int GRAIN>
-__device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, int pieces, uint16_t* tile) {
-  const int positions = 1 << p.position_bits, pitch = positions + 1, t = threadIdx.x;  // odd, so that pieces of a position lie in different banks
-  const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), part = run / p.tiles_channels;
-  const unsigned first = (block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<unsigned>(p.padded_depth) * p.padded_height * p.padded_width, all = padded * p.images;
-  const int channel0 = static_cast<int>(run - part * p.tiles_channels) * p.tile_channels;
+__device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, const ConvPackDivisors& by, int pieces, uint4* tile) {
+  const int t = threadIdx.x, block = static_cast<int>(blockIdx.x), run = by.tiles_positions.quotient(block), part = by.tiles_channels.quotient(run);
+  const unsigned first = static_cast<unsigned>(block - run * static_cast<int>(p.tiles_positions)) << p.position_bits, padded = static_cast<unsigned>(p.padded_depth) * p.padded_height * p.padded_width, all = padded * p.images;
+  const int channel0 = (run - part * p.tiles_channels) * p.tile_channels;
   const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input;
   // Images of a group after one another, those of a group of the input beside each other.
-  const unsigned parts = s.batch / p.images, group = part / parts, image = part - group * parts;
+  const int group = by.parts.quotient(part), image = part - group * (s.batch / p.images);
   const uint16_t* source = x + ((static_cast<long long>(image) * s.groups + group) * p.channels + channel0) * in_plane;
   to += static_cast<long long>(part) * all * pieces * GRAIN;
-  if constexpr (GRAIN == 4) return pack_few(source, to, s, p, first, padded, all, in_plane);
-  const long long place = place_in_images(s, p, first + (t & (positions - 1)), padded, all, in_plane);
-  const int channels = place >= 0 ? min(p.tile_channels, p.channels - channel0) : 0;
-  source += place;
-#pragma unroll 8
-  for (int c = t >> p.position_bits; c < p.tile_channels; c += THREADS >> p.position_bits) tile[c * pitch + (t & (positions - 1))] = c < channels ? source[c * in_plane] : uint16_t{0};
-  __syncthreads();
-  const int across = p.tile_channels / GRAIN, piece0 = channel0 / GRAIN;
-  for (int i = t; i < across << p.position_bits; i += THREADS) {
-    const int at = i / across, piece = i - at * across;
-    if (first + at >= all || piece0 + piece >= pieces) continue;
-    uint16_t v[GRAIN];
+  if constexpr (GRAIN == 4) {
+    pack_few(source, to, s, p, by, first, padded, all, in_plane);
+  } else {
+    const int positions = 1 << p.position_bits, own = t & (positions - 1), across = p.tile_channels / GRAIN, pitch = conv_pack_pitch(across), piece0 = channel0 / GRAIN;
+    const long long place = place_in_images(s, p, by, first + own, padded, all, in_plane);
+    const int channels = place >= 0 ? min(p.tile_channels, p.channels - channel0) : 0;
+    source += place;
+#pragma unroll 2
+    for (int piece = t >> p.position_bits; piece < across; piece += THREADS >> p.position_bits) {
+      const uint16_t* const from = source + piece * GRAIN * in_plane;
+      uint16_t v[GRAIN];
 #pragma unroll
-    for (int j = 0; j < GRAIN; j++) v[j] = tile[(piece * GRAIN + j) * pitch + at];
-    store_piece<GRAIN>(to + (static_cast<long long>(first + at) * pieces + piece0 + piece) * GRAIN, v);
+      for (int j = 0; j < GRAIN; j++) v[j] = piece * GRAIN + j < channels ? from[j * in_plane] : uint16_t{0};
+      store_piece<GRAIN>(reinterpret_cast<uint16_t*>(tile + own * pitch + piece), v);
+    }
+    __syncthreads();
+    uint4* const written = reinterpret_cast<uint4*>(to) + static_cast<long long>(first) * pieces + piece0;
+    const int most = static_cast<int>(min(all - first, static_cast<unsigned>(positions))), there = min(across, pieces - piece0);
+    for (int i = t; i < across << p.position_bits; i += THREADS) {
+      const int at = by.tile_pieces.quotient(i), piece = i - at * across;
+      if (at < most && piece < there) written[static_cast<long long>(at) * pieces + piece] = tile[at * pitch + piece];
+    }
   }
 }
 
@@ -102,19 +107,19 @@ __device__ __forceinline__ void pack_filters(const uint16_t* __restrict__ weight
 
 template <int GRAIN>
 __device__ __forceinline__ void pack(const uint16_t* __restrict__ x, const uint16_t* __restrict__ weight, uint16_t* __restrict__ packed_x, uint16_t* __restrict__ packed_weight, const ConvSizes& s,
-                                     const ConvPacking& p, const PackedConv& c) {
-  __shared__ uint16_t shared[MOST];
+                                     const ConvPacking& p, const ConvPackDivisors& by, const PackedConv& c) {
+  __shared__ uint4 shared[conv_pack_elements / 8];
   next_may_start();
-  if (blockIdx.x < p.input_blocks) pack_input<GRAIN>(x, packed_x, s, p, c.pieces, shared);
-  else pack_filters<GRAIN>(weight, packed_weight, s, p, c, shared);
+  if (blockIdx.x < p.input_blocks) pack_input<GRAIN>(x, packed_x, s, p, by, c.pieces, shared);
+  else pack_filters<GRAIN>(weight, packed_weight, s, p, c, reinterpret_cast<uint16_t*>(shared));
 }
 
 }  // namespace
 
 #define PACK(GRAIN)                                                                                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS) convolution_pack_##GRAIN(const uint16_t* x, const uint16_t* weight, uint16_t* packed_x, uint16_t* packed_weight, const ConvSizes s,   \
-                                                                                 const ConvPacking p, const PackedConv c) {                                                                 \
-    pack<GRAIN>(x, weight, packed_x, packed_weight, s, p, c);                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(THREADS) convolution_pack_##GRAIN(const uint16_t* x, const uint16_t* weight, uint16_t* packed_x, uint16_t* packed_weight, const ConvSizes s, \
+                                                                                 const ConvPacking p, const ConvPackDivisors by, const PackedConv c) {                                     \
+    pack<GRAIN>(x, weight, packed_x, packed_weight, s, p, by, c);                                                                                                                          \
   }
 PACK(8)
 PACK(4)

@@ -25,7 +25,7 @@ void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, c
   const int64_t steps = up(shape.packed_terms, tile.depth), splits = up(steps, up(steps, std::min(tiling.splits, Launch::max_blocks_yz / s.groups))), tiles = ceil_div(shape.filters, tile.filters);
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
   const std::string grain = std::to_string(packed.grain);
-  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, c);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, packed.pack_divisors, c);
   const unsigned shared = conv_wgmma_shared(tile);
   p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
            p.output(), c, packed.divisors, shares, static_cast<int>(splits), static_cast<int>(tiles))
@@ -36,7 +36,7 @@ void plan_conv_wgmma(Planner& p, const ConvOperands& from, const ConvSizes& s, c
 void plan_conv_halo(Planner& p, const ConvOperands& from, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
   const ConvHaloShape h = conv_halo(p.device.sm_count, s, shape, packed);
   const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2);
-  p.launch(p.kernel_in("convolution_pack", "convolution_pack_8"), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, packed.conv);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_8"), {packed.blocks}, 256, 0, from.x, from.weight, input, filters, s, packed.packing, packed.pack_divisors, packed.conv);
   p.launch(p.kernel_in("convolution_halo", "convolution_halo_" + p.dtype() + "_" + std::to_string(h.eights), h.shared), {h.blocks, s.groups}, conv_halo_threads, h.shared, input, filters, p.output(), packed.conv, h.task).early(p.device);
 }
 

@@ -1,4 +1,4 @@
-// out = x, and out[index[i]] += src[i] in the order of i, in f32, or in integers (scatter_fixed.cu): results repeat bit for bit. An index outside the table is passed over.
+// out = x, and out[index[i]] += src[i] in the order of i, in f32, or in integers (scatter_fixed.cu) or double precision (scatter_exact.cu) in any order: results repeat bit for bit. An index outside the table is passed over.
 //   scatter_scan_<t>    few rows: a block for 32 columns of a row and a share of the indices looks for those of its row
 //   scatter_join_<t>    adds the shares up
 //   scatter_table_<t>   rows of up to 32 columns that fit shared memory several times, and many indices: a warp adds a share of the indices up there

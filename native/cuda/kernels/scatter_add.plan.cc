@@ -136,6 +136,18 @@ void plan_packed(Planner& p, const ScatterShape& s) {
       .early(p.device);
 }
 
+// Sums that are the same in any order, by a block for a range of rows.
+void plan_exact(Planner& p, const ScatterShape& s) {
+  const ScatterExact t = scatter_exact(p.device.sm_count, p.device.shared_bytes_per_block, s);
+  const int n = static_cast<int>(s.indices), room = static_cast<int>(t.room);
+  const CUdeviceptr counts = p.workspace(t.bins * 4), bins = p.workspace(t.bins * t.room * 8);
+  const auto shared = static_cast<unsigned>(t.shared);
+  launch_bins(p, s, t.bins, t.shift, t.room, counts, bins);
+  p.launch(p.kernel_in("scatter_exact", "scatter_exact_" + p.dtype() + "_" + std::to_string(t.vector), shared), {t.bins}, exact_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), counts, bins, number(s.rows),
+           static_cast<int>(s.dim), n, t.lanes, t.sharers, static_cast<int>(t.span), room, divide_by(t.lanes))
+      .early(p.device);
+}
+
 // Sums in integers, by a block for a span of rows.
 void plan_spans(Planner& p, const ScatterShape& s) {
   const ScatterSpans t = scatter_spans(p.device.sm_count, p.device.shared_bytes_per_block, s);
@@ -219,6 +231,7 @@ void plan(Planner& p) {
     case Scattering::wide: return plan_wide(p, s);
     case Scattering::touch: return plan_touch(p, s);
     case Scattering::spans: return plan_spans(p, s);
+    case Scattering::exact: return plan_exact(p, s);
     case Scattering::packed: return plan_packed(p, s);
     case Scattering::slots: return plan_rows(p, s, true);
     case Scattering::chains: return plan_rows(p, s, false);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "../convolution.h"
 #include "../matmul/shape.h"
+#include "packing.h"
 
 namespace opscope::cuda {
 
@@ -28,6 +28,7 @@ struct ConvPacked {
   int grain = 0;  // channels of a piece; 0 where kernels cannot take the convolution packed
   PackedConv conv = {};
   ConvPacking packing = {};
+  ConvPackDivisors pack_divisors = {};
   ConvDivisors divisors = {};
   int64_t input_elements = 0, filter_elements = 0, blocks = 0;  // of the copies, and what writes them
   int64_t lines_apart = 1;                                      // rows of the input for each that is read
@@ -54,7 +55,7 @@ inline void conv_runs(PackedConv& c, int64_t pieces, int64_t stage) {
 inline int conv_position_bits(int64_t positions, int64_t channels) {
   int best = 3;
   int64_t least = 0;
-  for (int bits = 3; bits <= 8 && channels << bits <= 4096; bits++) {
+  for (int bits = 3; bits <= 8 && (int64_t{conv_pack_pitch(static_cast<int>(channels / 8))} * 8) << bits <= conv_pack_elements; bits++) {
     constexpr int64_t overhead = 1024;
     const int64_t cost = up(positions, int64_t{1} << bits) * ((channels << bits) + overhead);
     if (least == 0 || cost <= least) least = cost, best = bits;
@@ -104,7 +105,9 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   k.step_depth = step(s.depth), k.step_height = step(s.height), k.step_width = step(s.width);
   p.lines_apart = int64_t{k.step_depth} * k.step_height;
   k.padded_depth = static_cast<int>(depth), k.padded_height = static_cast<int>(height), k.padded_width = static_cast<int>(width);
-  k.tiles_channels = static_cast<int>(up(c.pieces * grain, 64));
+  // A tile has all pieces of a position where these are few, so that what it writes lies together.
+  constexpr int64_t few_pieces = 16, tile_pieces = 8;
+  k.tiles_channels = static_cast<int>(c.pieces <= few_pieces ? 1 : up(c.pieces, tile_pieces));
   k.tile_channels = static_cast<int>(up(c.pieces, k.tiles_channels) * grain);
   // Small images share tiles. Others have their own, which then start on a line of memory where rows do.
   constexpr int64_t small = 1 << 14;
@@ -123,6 +126,8 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   p.filter_elements = s.filters * pitch * grain;
   p.blocks = k.input_blocks + up(s.filters, k.block_filters) * k.filter_parts;
   if (p.blocks >= most || up(columns, 128) * up(c.filters, 64) >= most) return p;
+  const auto by = [](int64_t n) { return conv_divisor(static_cast<int>(n)); };
+  p.pack_divisors = {by(padded), by(height), by(width), by(k.tiles_positions), by(k.tiles_channels), by(s.batch / k.images), by(k.tile_channels / grain)};
   p.grain = static_cast<int>(grain);
   return p;
 }

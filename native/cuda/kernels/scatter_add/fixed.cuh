@@ -3,7 +3,7 @@
 // cell, each in a sum of 64 bits of its own, which hold every finite f32; infinities and NaN are noted as bits.
 #pragma once
 #include "../scatter_fixed.h"
-#include "../common/vec.cuh"
+#include "mantissa.cuh"
 
 using Sum = unsigned long long;
 enum Special : unsigned { plus = 1, minus = 2, none = 4, specials = 1u << sum_words, all_words = 2 * specials - 1 };
@@ -50,12 +50,6 @@ __device__ __forceinline__ int unit_of(const T* __restrict__ src, int elements, 
   // Values of up to four times as much have the bits; of none but zeros, of four.
   return (most == 0 ? 127 : static_cast<int>(most >> 23)) + 2 - (bits - 24);
 }
-
-// Bits of the mantissa of T, with the first.
-template <class T>
-constexpr int MANTISSA = sizeof(T) == 4 ? 24 : 8;
-template <>
-constexpr int MANTISSA<f16> = 11;
 
 // Adds `value` to the sum of its cell by add(cell, multiple of the unit). False where it went to words.
 template <class T, class Add>

@@ -1,9 +1,5 @@
-// Which kernels of scatter_add.cu, scatter_fixed.cu, scatter_look.cu, scatter_packed.cu, scatter_range.cu, scatter_rows.cu, scatter_spans.cu, scatter_tile.cu, scatter_touch.cu and scatter_wide.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
+// Which kernels of scatter_add.cu, scatter_exact.cu, scatter_fixed.cu, scatter_look.cu, scatter_packed.cu, scatter_range.cu, scatter_rows.cu, scatter_spans.cu, scatter_tile.cu, scatter_touch.cu and scatter_wide.cu take a shape. Pure; see planes.h of the tests for what holds over the range.
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
 #include "../scatter_add.h"
 #include "../scatter_fixed.h"
 #include "../scatter_packed.h"
@@ -12,22 +8,12 @@
 #include "../scatter_spans.h"
 #include "../scatter_touch.h"
 #include "../scatter_wide.h"
+#include "exact.h"
 
 namespace opscope::cuda {
 
-struct ScatterShape {
-  int64_t rows, dim, indices, bytes;  // bytes of an element
-};
-
-// Lanes of a row of few elements: a power of two.
-inline int lanes_of_row(int64_t dim) {
-  int lanes = 1;
-  while (lanes < dim) lanes *= 2;
-  return lanes;
-}
-
 // Where they run: see the head of either file. sorted: everything else.
-enum class Scattering { scan, table, columns, few, look, found, bins, tiles, wide, slots, chains, lists, fixed_table, fixed, spans, touch, packed, sorted };
+enum class Scattering { scan, table, columns, few, look, found, bins, tiles, wide, slots, chains, lists, fixed_table, fixed, spans, exact, touch, packed, sorted };
 
 // Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
 inline int64_t scatter_table_warps(int64_t shared_bytes, const ScatterShape& s) {
@@ -50,15 +36,6 @@ inline ScatterColumns scatter_columns(int64_t sm_count, int64_t shared_bytes, co
   return groups >= least_groups ? ScatterColumns{width, groups, std::min(sm_count * 2, s.indices * s.bytes / (8 * s.rows))} : ScatterColumns{};
 }
 
-// Bytes of the vectors that rows are whole numbers of; 0: none.
-inline int64_t scatter_vector(const ScatterShape& s) { return s.dim * s.bytes % 16 == 0 ? 16 : s.dim * s.bytes % 8 == 0 ? 8 : 0; }
-inline bool scatter_vectors(const ScatterShape& s) { return scatter_vector(s) == 16; }
-// Rows of pairs of 16 bits, which are moved as such where there are kernels for them.
-inline bool scatter_pairs(const ScatterShape& s) { return s.bytes == 2 && s.dim % 2 == 0 && scatter_vector(s) == 0; }
-// Elements of a row that a thread has: a vector, or four.
-inline int64_t scatter_cells(const ScatterShape& s) { return scatter_vector(s) > 0 ? scatter_vector(s) / s.bytes : 4; }
-// Threads of a row that is not left to a block.
-inline int scatter_lanes(const ScatterShape& s) { return lanes_of_row(std::min<int64_t>(32, (s.dim + scatter_cells(s) - 1) / scatter_cells(s))); }
 // Threads of a row of a range whose indices are looked for: as many as it has columns for where all blocks run at once, so that few wait for memory twice (H200: f32 1024x256, 1024 10.0 to 8.7 us, 800x1000, 1500 19.5 to 12.2,
 // bf16 2049x1023, 1031 21.3 to 13.2, 731x9660, 4297 392 to 95.8; with four blocks of a multiprocessor instead of eight 14.9 and 116).
 inline int scatter_found_lanes(int64_t sm_count, const ScatterShape& s) {
@@ -95,8 +72,6 @@ inline int64_t scatter_part(int64_t sm_count, const ScatterShape& s) {
   return std::clamp<int64_t>(wanted / cells * cells, cells, long_row_columns(scatter_vectors(s)));
 }
 
-// Bins at most: those that the blocks which fill them have shared memory for.
-inline int64_t scatter_most_bins(int64_t shared_bytes) { return bin_shared_of(most_bins) + 256 <= shared_bytes ? most_bins : few_bins; }
 // Rows of one element with few indices each: a vector of them for a thread.
 inline bool scatter_single(const ScatterShape& s) { return s.dim == 1 && s.indices <= s.rows; }
 // Rows of a block that has lists of their indices in shared memory (scatter_range.cu), and the indices that it has room for. span 0: others take the case.
@@ -108,10 +83,8 @@ inline ScatterRange scatter_range(int64_t sm_count, int64_t shared_bytes, const 
   constexpr int64_t limit = int64_t{1} << 30, most_room = 8192, least_span = 8, own = 3 << 10;  // own: bytes that the kernels have beside the lists
   if (s.rows > limit || s.indices > limit || s.dim > limit) return {};
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  // Indices that are drawn alike for all rows: one range of many millions has more.
   const auto filled = [&](int64_t span, int shift) -> ScatterRange {
-    const double mean = static_cast<double>(s.indices) * static_cast<double>(span) / static_cast<double>(s.rows);
-    const int64_t room = up(std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64), 4) * 4;
+    const int64_t room = scatter_room_of(s, span);
     return {span, room, span * 4 + room * (scatter_single(s) ? 10 : 6), shift};
   };
   const auto fits = [&](const ScatterRange& r) { return r.room <= most_room && r.shared + own <= shared_bytes; };
@@ -141,16 +114,11 @@ inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   constexpr int64_t limit = int64_t{1} << 30, most_tile_rows = 4096, most_room = 8192, own = 4 << 10;  // own: bytes that the kernel has beside its tile and its lists
   const int64_t row_bytes = s.dim * s.bytes, tile_bytes = (row_bytes <= narrow_row ? 16 : 32) << 10;
   if (s.rows > limit || s.indices > limit || row_bytes > wide_row) return {};
-  // Indices that are drawn alike for all rows: one of many millions of tiles has more.
-  const auto room = [&](int64_t rows) {
-    const double mean = static_cast<double>(s.indices) * static_cast<double>(rows) / static_cast<double>(s.rows);
-    return (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
-  };
   ScatterTiles t;
   t.shift = 3;
   while (int64_t{2} << t.shift <= most_tile_rows && (row_bytes << (t.shift + 1)) <= tile_bytes) t.shift++;
   t.span = int64_t{1} << t.shift;
-  t.room = room(t.span);
+  t.room = scatter_room_of(s, t.span);
   if (t.room > most_room || t.span * (row_bytes + 4) + t.room * 8 + own > shared_bytes) return {};
   // More bins where each has some hundred indices (H200: bf16 54245993x2, 2104438 230 to 201 us, 20000003x2, 3000003 153 to 141; 16000001x4, 1000001 115 to 119, f16 8000003x3, 200003 46.4 to 50.6).
   constexpr int64_t least_of_bin = 384;
@@ -158,7 +126,7 @@ inline ScatterTiles scatter_tiles(int64_t shared_bytes, const ScatterShape& s) {
   while (((s.rows - 1) >> t.shift) + 1 > most) t.shift++, t.tiles++;
   t.shared = t.span * (row_bytes + 4) + t.room * 8;
   t.bins = ((s.rows - 1) >> t.shift) + 1;
-  t.room_of_bin = room(int64_t{1} << t.shift);
+  t.room_of_bin = scatter_room_of(s, int64_t{1} << t.shift);
   return t;
 }
 
@@ -174,12 +142,7 @@ inline ScatterPacked scatter_packed(int64_t sm_count, int64_t shared_bytes, cons
   constexpr int least_tile = 8, most_tile = 13, most_shift = 16;
   const int64_t row_bytes = s.dim * s.bytes, word = packed_word(row_bytes);
   if (row_bytes > packed_row_bytes || s.indices > limit) return {};
-  // Indices that are drawn alike for all rows: one of many millions of tiles has more.
-  const auto room = [&](int64_t rows) {
-    const double mean = static_cast<double>(s.indices) * static_cast<double>(rows) / static_cast<double>(s.rows);
-    return (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
-  };
-  const auto shared = [&](int shift) { return ((row_bytes + 4) << shift) + room(int64_t{1} << shift) * (word + 2); };
+  const auto shared = [&](int shift) { return ((row_bytes + 4) << shift) + scatter_room_of(s, int64_t{1} << shift) * (word + 2); };
   ScatterPacked t;
   t.shift = least_tile;
   // A tile for each multiprocessor, where there are so many rows.
@@ -190,14 +153,14 @@ inline ScatterPacked scatter_packed(int64_t sm_count, int64_t shared_bytes, cons
   constexpr PackBlock few = pack_block(few_bins, packed_row_bytes);
   const auto rounds = [&](int shift) { return ((((s.rows - 1) >> shift) + sm_count) / sm_count) << shift; };
   if (s.indices * 2 > s.rows && t.shift > least_tile && rounds(t.shift - 1) * 5 <= rounds(t.shift) * 4 && (((s.rows - 1) >> (t.shift - 1)) + 1) * least_piece <= few.threads * few.each) t.shift--;
-  t.span = int64_t{1} << t.shift, t.room = room(t.span), t.shared = shared(t.shift);
+  t.span = int64_t{1} << t.shift, t.room = scatter_room_of(s, t.span), t.shared = shared(t.shift);
   // Many indices: more bins, by larger blocks, so that as many words are written together (bf16 20000001x1, 19000001 353 to 326 us; f16 5000003x1, 1000001 25.2 to 27.4).
   constexpr int64_t many = int64_t{1} << 22;
   const int64_t most = s.indices >= many ? most_bins : middle_bins;
   while (((s.rows - 1) >> t.shift) + 1 > most && t.shift < most_shift) t.shift++, t.tiles++;
   t.bins = ((s.rows - 1) >> t.shift) + 1;
   t.pack = pack_block(s.indices >= many ? most_bins : t.bins, row_bytes);
-  t.room_of_bin = room(int64_t{1} << t.shift);
+  t.room_of_bin = scatter_room_of(s, int64_t{1} << t.shift);
   return t.bins <= most && t.room <= most_room && t.shared + own <= shared_bytes && t.pack.shared + 256 <= shared_bytes ? t : ScatterPacked{};
 }
 
@@ -246,9 +209,7 @@ inline ScatterSpans scatter_spans(int64_t sm_count, int64_t shared_bytes, const 
   while (bins(t.shift) > sm_count * span_blocks) t.shift++;
   while (t.shift > 0 && (shared(t.shift) + own) * span_blocks > shared_bytes && bins(t.shift - 1) <= most_bins) t.shift--;
   t.bins = bins(t.shift), t.span = int64_t{1} << t.shift, t.shared = shared(t.shift);
-  // Indices that are drawn alike for all rows: one of some thousand bins has more.
-  const double mean = static_cast<double>(s.indices) * static_cast<double>(t.span) / static_cast<double>(s.rows);
-  t.room = (std::min(s.indices, static_cast<int64_t>(mean + 8 * std::sqrt(mean)) + 64) + 7) / 8 * 8;
+  t.room = scatter_room_of(s, t.span);
   if (t.packed) t.pack = pack_block(t.bins, row_bytes);
   return t.shift <= 16 && t.shared + own <= shared_bytes && (!t.packed || t.pack.shared + 256 <= shared_bytes) ? t : ScatterSpans{};
 }
@@ -306,6 +267,7 @@ inline Scattering scattering(int64_t sm_count, int64_t shared_bytes, const Scatt
   // Elements of 16 bits (H200: f16 400009x3, 9000001 190 to 142 us, bf16 65536x16, 2500000 243 to 178, 100003x1, 1500007 25.4 to 23.0; f16 30011x30, 1200001 157 to 166).
   constexpr int64_t least_of_span = 8, most_span_bytes = 32;
   if (s.bytes == 2 && s.indices > s.rows * least_of_span && row_bytes <= most_span_bytes && scatter_spans(sm_count, shared_bytes, s).span > 0) return Scattering::spans;
+  if (scatter_takes_exact(s) && row_bytes <= wide_row && scatter_exact(sm_count, shared_bytes, s).span > 0) return Scattering::exact;
   // Wider rows in tiles that come by one copy (H200: f32 9000001x15, 3000001 695 to 472 us, 2000001x7, 600001 82.7 to 63.8, 300007x129, 100003 164 to 110, f16 1962941x27, 500000 182 to 109, bf16 300000x100, 110000 86 to 67; f32
   // 2000001x64, 100001 278 to 286).
   constexpr int64_t least_wide = 65536, least_wide_table = int64_t{1} << 25, rare_wide = 64;

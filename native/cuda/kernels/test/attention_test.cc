@@ -35,6 +35,7 @@ void attention_groups_of_blocks() {
   expect(is_short(sizes(600, 390, 390, 128), 64, 96) && left(sizes(165, 372, 372, 128)) && left(sizes(480, 450, 450, 112)), "keys of many heads that leave much of larger tiles empty");
   expect(held(sizes(800, 129, 129, 64)).dim == 0 && held(sizes(800, 80, 40, 64)).dim == 0 && held(sizes(4, 4096, 400, 160)).dim == 0 && held(sizes(2, 1000, 190, 128)).dim == 0 && held(sizes(800, 65, 65, 256)).dim == 0, "and leave others");
   expect(is_short(sizes(3, 503, 513, 128), 64, 96) && is_short(sizes(4, 378, 513, 64), 64, 96) && left(sizes(3, 503, 700, 128)) && left(sizes(1, 414, 759, 40)) && left(sizes(40, 503, 513, 128)), "twice as many blocks where these are few");
+  expect(is_short(sizes(51, 367, 15'139, 128, true), 64, 64) && !left(sizes(60, 350, 9000, 112, true)) && left(sizes(40, 500, 500, 128, true)) && left(sizes(40, 367, 367, 128, true)), "causal blocks of which a few multiprocessors would have two larger ones");
   const auto flow = [](const AttentionSizes& s, int queries, int keys) {
     const AttentionTile tile = attention_flow_tile(sm_count, s);
     return tile.queries == queries && tile.keys == keys;

@@ -108,6 +108,11 @@ void scatters() {
             // A packed word has 16 bits for a row of its bin.
             fits = fits && (!t.packed || (t.shift <= 16 && packed_word(dim * bytes) >= dim * bytes + 2)) && t.room % 8 == 0 && (t.room >= n || t.room * t.bins > n) && t.shared >= t.span * dim * 8 && t.shared <= shared_bytes - (2 << 10);
           }
+          if (kind == Scattering::exact) {
+            const ScatterExact t = scatter_exact(multiprocessors, shared_bytes, s);
+            ranged = ranged && t.span == int64_t{1} << t.shift && t.bins <= most_bins && covers(rows, t.bins, t.span) && t.vector * t.lanes == dim * bytes && t.vector % bytes == 0 && exact_threads % t.sharers == 0 && t.sharers <= 32;
+            fits = fits && t.room % 8 == 0 && (t.room >= n || t.room * t.bins > n) && t.shared == (t.span + t.room) * 4 && t.shared <= shared_bytes - (2 << 10);
+          }
           if (kind == Scattering::touch) looked = looked && n <= touch_indices && (n == 1 || n * 4 <= rows) && over(rows * dim * bytes, 16 * touch_threads * touch_vectors) <= most_blocks;
           if (kind == Scattering::packed) {
             const ScatterPacked t = scatter_packed(multiprocessors, shared_bytes, s);
@@ -130,7 +135,7 @@ void scatters() {
   expect(covered && aligned, "parts of rows of scatter_add cover them once, those of long rows start on a vector, and a launch takes their grid");
   expect(fits, "tables, ranges, bins and slots of scatter_add fit into memory");
   expect(ranged, "ranges of scatter_add cover the rows once, and start on a vector of rows of one element");
-  expect(listed && looked && kinds.size() == 18, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
+  expect(listed && looked && kinds.size() == 19, "rows that have lists have a few indices each, blocks that look have few looks, and each kernel of scatter_add is met");
   const auto of = [](int64_t rows, int64_t dim, int64_t n) { return scattering(multiprocessors, shared_bytes, {rows, dim, n, 4}); };
   expect(of(100, 8, 95'401) == Scattering::table && of(100, 128, 100'001) == Scattering::columns && of(4, 14'590, 5) == Scattering::few && of(2, 2, 17) == Scattering::look && of(512, 256, 30'000) == Scattering::look,
          "many indices of few rows take tables, long rows parts, and few looks are looked");
@@ -144,8 +149,10 @@ void scatters() {
   expect(tile(700'001, 1, 500'000) == 2048 && tile(1'000'000, 1, 500'002) == 4096 && tile(1'000'001, 2, 600'001) == 4096 && tile(620'001, 1, 200'001) == 4096, "tiles are half as large where rounds of multiprocessors are shorter so");
   expect(of(5'000'003, 1, 700'001) == Scattering::packed && of(33'554'432, 1, 2'000'000) == Scattering::packed && of(16'000'001, 4, 1'000'001) == Scattering::tiles && of(1'900'000, 1, 120'001) == Scattering::tiles && of(4'000'001, 1, 80'001) == Scattering::lists && of(1'000'000, 1, 500'000) == Scattering::packed && of(300'007, 1, 600'001) != Scattering::packed && of(33'554'433, 1, 20'000'001) == Scattering::packed,
          "tiles of narrow rows are added to where up to a quarter of them has an index, or rows are too many for ranges, and many indices are packed with their elements where there is room");
-  expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(12'423, 64, 1'932'601) == Scattering::sorted && of(1201, 51, 65'537) == Scattering::fixed && of(3000, 64, 200'001) == Scattering::fixed,
+  expect(of(157, 8, 95'401) == Scattering::fixed_table && of(8192, 3, 33'554'432) == Scattering::fixed_table && of(215'261, 3, 4'227'109) == Scattering::fixed && of(4096, 4, 30'000) == Scattering::fixed && of(2000, 640, 200'000) == Scattering::sorted && of(1201, 51, 65'537) == Scattering::fixed && of(3000, 64, 200'001) == Scattering::fixed,
          "many indices of narrow rows are added up in integers, those of wide ones sorted");
+  expect(of(154'463, 10, 10'785'847) == Scattering::exact && of(20'011, 10, 300'001) == Scattering::exact && of(12'423, 64, 1'932'601) == Scattering::exact && of(100'003, 6, 2'000'001) == Scattering::exact && of(100'003, 6, 5'000'001) == Scattering::fixed && of(100'000, 16, 1'600'000) == Scattering::bins && of(250'007, 5, 3'000'001) != Scattering::exact,
+         "rows of many indices each are added up in registers, unless they are narrow or ranges of whole vectors are faster");
   expect(of(1'962'941, 27, 16'385) == Scattering::lists && of(40'000, 8193, 150) == Scattering::lists && of(20'011, 12, 131'075) == Scattering::slots && of(20'000, 768, 16'385) == Scattering::chains && of(300'000, 15, 120'000) == Scattering::lists && of(1'000'000, 7, 400'000) == Scattering::bins,
          "rows most of which have no index are copied first, others of several take slots, and of fewer lists");
   expect(of(19'453, 2351, 2179) == Scattering::lists && of(10'000, 1100, 2400) == Scattering::lists && of(2000, 8192, 200) == Scattering::few && of(8193, 2500, 200) == Scattering::few && of(4001, 20'001, 200) == Scattering::few, "so are long rows with more indices than each block is to look through");
