@@ -22,6 +22,13 @@ constexpr int BOX = 64 * ROW;  // 64 elements of 16 bits of X or Y by one stage 
 template <int GROUPS, int BN>
 constexpr int STAGES = GROUPS == 1 || BN == 64 ? 8 : BN == 256 ? 4 : BN == 192 ? 5 : 6;
 
+// One thread of a warp, all of whose threads ask. The compiler knows that it is one, and issues what it asks of the copy engine without a loop over threads that might ask the same.
+__device__ __forceinline__ bool elect_one() {
+  uint32_t chosen;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.b32 %0, 1, 0, p;\n}" : "=r"(chosen));
+  return chosen != 0;
+}
+
 // Fragments of X for the four products of a stage, from rows of K in shared memory: element (k, x) of a box of 32 rows of K by 32 of X, as the copy engine swizzles it.
 __device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, uint32_t high) {
 #pragma unroll
@@ -136,7 +143,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   };
   if (group == 0) {
     if constexpr (MANY_REGISTERS) give_registers<24>();
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x >= 32 || !elect_one()) return;
     int ahead = 0;  // stages that have their part of Y
     if constexpr (KIND != LinearKind::none) {
       // Y are weights, which no launch before writes.

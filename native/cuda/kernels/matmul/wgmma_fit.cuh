@@ -28,26 +28,33 @@ __device__ __forceinline__ void put_turned(uint32_t to, uint32_t a, uint32_t b, 
 
 // One operand of a tile: what its block brings of it.
 struct FitSide {
-  int row, batch;   // its first row in the tensor
-  int rows;         // that the tile has, in whole boxes
-  int blocks, rank; // that bring a part of it each, and which of them this is; 1 where the block brings its own
+  int row, batch;    // its first row in the tensor
+  int rows;          // that the tile has, in whole boxes
+  int blocks;        // that bring a part of it each; 1 where the block brings its own
+  int first, mine;   // rows of this block's part
+  bool whole;        // which has as many rows as its boxes
+  uint16_t mask;     // of the blocks that it is for
 };
-// `map`, or `last` where fewer rows are left than its boxes have.
+// Of an operand that has `left` rows of a tile of up to ROWS from `row` on; this is block `rank` of one, two or four.
 template <class T, int ROWS, bool K_IS_ROW>
+__device__ __forceinline__ FitSide side_of(int row, int batch, int left, int blocks, int rank) {
+  const int rows = rows_brought<T, K_IS_ROW>(left), part = ROWS >> (blocks >> 1), first = rank * part, mine = min(rows - first, part);
+  return {row, batch, rows, blocks, first, mine, mine == part, static_cast<uint16_t>((1 << blocks) - 1)};
+}
+// `map`, or `last` where fewer rows are left than its boxes have.
+template <class T, bool K_IS_ROW>
 __device__ __forceinline__ void load_side(uint32_t to, const TensorMap& map, const TensorMap& last, uint32_t barrier, int k, const FitSide& s) {
   constexpr int LINE = ROW / sizeof(T);
-  const int part = ROWS / s.blocks, first = s.rank * part, mine = min(s.rows - first, part);
-  if (mine <= 0) return;
-  const auto mask = static_cast<uint16_t>((1 << s.blocks) - 1);
+  if (s.mine <= 0) return;
   if constexpr (K_IS_ROW) {
-    for (int i = first; i < first + mine; i += LINE) {
+    for (int i = s.first; i < s.first + s.mine; i += LINE) {
       if (s.blocks == 1) bulk_load(to + i * ROW, &map, barrier, s.row + i, k, s.batch);
-      else bulk_load_each(to + i * ROW, &map, barrier, s.row + i, k, s.batch, mask);
+      else bulk_load_each(to + i * ROW, &map, barrier, s.row + i, k, s.batch, s.mask);
     }
   } else {
-    const TensorMap& box = mine < part ? last : map;
+    const TensorMap& box = s.whole ? map : last;
     if (s.blocks == 1) bulk_load(to, &box, barrier, k, s.row, s.batch);
-    else bulk_load_each(to + first * ROW, &box, barrier, k, s.row + first, s.batch, mask);
+    else bulk_load_each(to + s.first * ROW, &box, barrier, k, s.row + s.first, s.batch, s.mask);
   }
 }
 
@@ -132,20 +139,20 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
   };
   if (group == 0) {
     if constexpr (GROUPS == 2) give_registers<40>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && elect_one()) {
       wait_for_last();
       for (int t = first; t < s.work; t += clusters) {
         const Place at = place_of(s, t);
         const int x0 = (at.x * count_x + rank_x) * BM, y0 = (at.y * count_y + rank_y) * BN;
         const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
         // Blocks along X share Y.
-        const FitSide x = {x0, batch_x, rows_brought<T, TX>(max(0, min(BM, s.x - x0))), count_y, rank_y}, y = {y0, batch_y, rows_brought<T, TY>(max(0, min(BN, s.y - y0))), count_x, rank_x};
+        const FitSide x = side_of<T, BM, TX>(x0, batch_x, max(0, min(BM, s.x - x0)), count_y, rank_y), y = side_of<T, ROWS_Y, TY>(y0, batch_y, max(0, min(BN, s.y - y0)), count_x, rank_x);
         for (int step = 0; step < s.steps; step++, advance()) {
           const uint32_t bar = full + 8 * stage, to = base + stage * BYTES;
           barrier_wait(empty + 8 * stage, phase ^ 1);
           barrier_expect(bar, (x.rows + y.rows) * ROW);
-          load_side<T, BM, TX>(to, map_x, last_x, bar, step * BK, x);
-          load_side<T, ROWS_Y, TY>(to + X_BYTES, map_y, last_y, bar, step * BK, y);
+          load_side<T, TX>(to, map_x, last_x, bar, step * BK, x);
+          load_side<T, TY>(to + X_BYTES, map_y, last_y, bar, step * BK, y);
         }
       }
     }
