@@ -1,4 +1,4 @@
-// Which 16-bit products take tiles that fit their result (matmul/wgmma_fit.cuh), and which tiles. Pure; see test/choices_test.cc.
+// Which 16-bit products take tiles that fit their result (matmul/wgmma_fit.cuh), and which tiles. Pure; see test/products_fit_test.cc.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,68 +11,63 @@ namespace opscope::cuda {
 struct FitPlan {
   int rows = 0, columns = 0;  // of a tile: of X and of Y; none where other kernels take the product
   bool turned = false;        // X is B, and rows of the result are those of Y
-  int blocks = 1;             // of a cluster
-  bool along_x = true;        // its tiles lie along X, and share Y; else along Y
+  int log_x = 0, log_y = 0;   // a cluster has 2^log_x tiles along X, which share Y, by 2^log_y along Y
   double cost = 0;            // ns
 };
 
 inline WgmmaShape fit_shape(const ProductShape& s, bool turned) { return {s.batch, turned ? s.n : s.m, turned ? s.m : s.n, s.k}; }
-// Warp groups of a block.
-constexpr int fit_groups(int rows) { return rows == 64 ? 1 : 2; }
-// Blocks that run at a time: clusters of four leave some multiprocessors of a GPC out.
-inline int64_t fit_room(int sm_count, int blocks) { return blocks < 4 ? sm_count / blocks * blocks : sm_count / 11 * 10 / blocks * blocks; }
+// Blocks that run at a time: clusters of four and more leave some multiprocessors of a GPC out.
+inline int64_t fit_room(int sm_count, int blocks) { return blocks <= 2 ? sm_count / blocks * blocks : sm_count / 11 * 10 / blocks * blocks; }
 
+// As kernels are built; `lines`: also where k is contiguous in neither operand.
 struct FitTile {
   int rows, columns;
-  double stage;  // ns of products of a stage
+  bool lines = false;
 };
-constexpr FitTile fit_tiles[] = {{256, 96, 441}, {256, 112, 497}, {256, 136, 657}, {256, 152, 710}, {256, 176, 774}, {256, 192, 832}, {128, 80, 193}, {128, 96, 227}, {128, 128, 264}, {128, 256, 562}, {64, 72, 157}, {64, 96, 129}, {64, 128, 155}};
-
-// Costs in ns, fitted to 1,702 times of each tile in and out of L2 on an H200 (45 shapes in bf16; NOTES.md).
-constexpr double fit_start = 2390, fit_end = 0.0757, fit_turned = 0.9575, fit_ingest = 150, fit_traffic = 3156, fit_pairs = 1.1, fit_off = 1.85;
+constexpr FitTile fit_tiles[] = {{64, 64, true}, {64, 80}, {64, 96}, {64, 128, true}, {64, 152}, {64, 192, true}, {128, 64, true}, {128, 96}, {128, 128, true}, {128, 136}, {128, 152}, {128, 192, true},
+                                 {192, 96, true}, {192, 128, true}, {192, 192, true}, {256, 96, true}, {256, 112}, {256, 128, true}, {256, 136, true}, {256, 152}, {256, 176}, {256, 192, true}};
 
 // An operand has rows that start off 32 bytes, of which the copy engine takes more.
 inline bool fit_is_off(const ProductShape& s) { return (s.trans_a ? s.m : s.k) % 16 != 0 || (s.trans_b ? s.k : s.n) % 16 != 0; }
 
+// ns of the products of a stage: reads of shared memory by tensor cores and writes of the copy engine, 128 bytes a clock, or the products themselves.
+inline double fit_stage_time(int rows, int columns, int rows_y) {
+  constexpr double clock = 0.57;
+  const double moved = rows / 64.0 * (2 + columns / 32.0) + (rows + rows_y) / 32.0;  // KB of 16 of k
+  return clock * std::max(32 * moved, rows * columns / 32.0);
+}
+
 // The tile of least cost for a product in 16 bits; none where rows start off 16 bytes or tiles are few.
 inline FitPlan fit_plan(int sm_count, const ProductShape& s) {
+  constexpr double start = 2390, begin = 300, end = 0.0757, end_turned = 0.9575, ingest = 150, traffic = 3156, off_lines = 1.85;
   FitPlan best = {};
   constexpr int least_side = 64;
   if (!rows_aligned_a(s, 2) || !rows_aligned_b(s, 2) || s.n % 8 != 0 || std::min(s.m, s.n) < least_side || s.k < 64 || s.batch * up(s.m, 64) * up(s.n, 64) < sm_count / 2) return best;
-  const double bytes = 2.0 * static_cast<double>(s.batch) * (static_cast<double>(s.m) * s.n + static_cast<double>(s.k) * (static_cast<double>(s.m) + s.n)), off = fit_is_off(s) ? fit_off : 1;
+  const double bytes = 2.0 * static_cast<double>(s.batch) * (static_cast<double>(s.m) * s.n + static_cast<double>(s.k) * (static_cast<double>(s.m) + s.n)), off = fit_is_off(s) ? off_lines : 1;
   const auto steps = static_cast<double>(up(s.k, 64));
   for (const FitTile& t : fit_tiles)
     for (const bool turned : {false, true}) {
       const WgmmaShape shape = fit_shape(s, turned);
-      const bool lines_y = turned ? s.trans_a : !s.trans_b;
-      for (const int kind : {0, 1, 2}) {  // a block; pairs along X, and along Y
-        const int blocks = kind == 0 ? 1 : 2, count_x = kind == 1 ? 2 : 1, count_y = kind == 2 ? 2 : 1, rows_y = fit_rows_y(t.columns, lines_y);
-        // Parts are whole boxes, or whole repeats of eight rows.
-        if (blocks == 2 && (t.rows < 256 || rows_y / count_x % (lines_y ? 64 : 8) != 0)) continue;
-        const int64_t work = s.batch * up(shape.x, t.rows * count_x) * up(shape.y, t.columns * count_y) * blocks;
-        const auto waves = static_cast<double>(up(work, fit_room(sm_count, blocks)));
-        const double share = static_cast<double>(std::min<int64_t>(work, sm_count)) / sm_count, read = (static_cast<double>(t.rows) / count_y + static_cast<double>(rows_y) / count_x) * 128 * share * off / fit_ingest, multiply = t.stage * (blocks == 2 ? fit_pairs : 1);
-        const double cost = fit_start + std::max(waves * (steps * std::sqrt(multiply * multiply + read * read) + fit_end * t.rows * t.columns * (turned ? fit_turned : 1)), bytes / fit_traffic);
-        if (best.rows == 0 || cost < best.cost) best = {t.rows, t.columns, turned, blocks, count_x == 2, cost};
-      }
+      const bool lines_x = turned ? !s.trans_b : s.trans_a, lines_y = turned ? s.trans_a : !s.trans_b;
+      if (lines_y && !(lines_x && t.lines)) continue;
+      const int rows_y = fit_rows_y(t.columns, lines_y);
+      for (int log_x = 0; log_x <= 2; log_x++)
+        for (int log_y = 0; log_x + log_y <= 3 && log_y <= 2; log_y++) {
+          const int count_x = 1 << log_x, count_y = 1 << log_y, blocks = count_x * count_y;
+          // Parts are lines of k, or whole repeats of eight rows; a cluster has tiles in all its places.
+          if (!lines_y && t.columns / count_x % 8 != 0) continue;
+          if (shape.x <= t.rows * (count_x - 1) || shape.y <= t.columns * (count_y - 1)) continue;
+          const int64_t work = s.batch * up(shape.x, int64_t{t.rows} * count_x) * up(shape.y, int64_t{t.columns} * count_y) * blocks, room = fit_room(sm_count, blocks);
+          const auto waves = static_cast<double>(up(work, room));
+          const double share = static_cast<double>(std::min(work, room)) / sm_count, read = (static_cast<double>(t.rows) / count_y + static_cast<double>(rows_y) / count_x) * 128 * share * off / ingest;
+          const double cost = start + std::max(waves * (steps * std::max(fit_stage_time(t.rows, t.columns, rows_y), read) + begin + end * t.rows * t.columns * (turned ? end_turned : 1)), bytes / traffic);
+          if (best.rows == 0 || cost < best.cost) best = {t.rows, t.columns, turned, log_x, log_y, cost};
+        }
     }
   return best;
 }
 
 // Whether it takes less time than `others`, by wgmma_plan or, of groups that take turns, by turns_plan.
-inline bool fit_pays(int sm_count, const ProductShape& s, const FitPlan& fit, const WgmmaPlan& others) {
-  // Tiles of fewer rows, and operands whose rows start on 32 bytes, were slower than other kernels in the addon (NOTES.md): where the model prefers them, others take the product.
-  constexpr int built_rows = 256;
-  if (fit.rows != built_rows || !fit_is_off(s)) return false;
-  constexpr double start_of_others = 6163, margin = 1.03;
-  if (!others.turns) return (fit.cost - fit_start) * margin < others.cost - start_of_others;
-  // An end of a tile, ns; operands off 32 bytes. Shorter ones were slower.
-  constexpr double least_cost = 11'000;
-  if (fit.cost < least_cost) return false;
-  constexpr double end = 900, off_turns = 3, product = 0.0176;
-  const double multiply = product * others.rows * others.columns, read = (others.rows + others.columns) * 128 * off_turns / fit_ingest;
-  const auto waves = static_cast<double>(up(s.batch * up(s.m, others.rows) * up(s.n, others.columns), sm_count));
-  return (fit.cost - fit_start) * margin < waves * (static_cast<double>(up(s.k, 64)) * std::sqrt(multiply * multiply + read * read) + end);
-}
+inline bool fit_pays(const FitPlan& fit, const WgmmaPlan& others) { return fit.rows > 0 && fit.cost < others.cost; }
 
 }  // namespace opscope::cuda

@@ -59,14 +59,21 @@ __device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, 
   }
 }
 
+// The low word of a descriptor, to which distances in 16 bytes may be added, and the descriptor that has it: wgmma_descriptor in two steps, so that the products of a stage share the first. Addresses in a cluster have the block's rank above their
+// 18 bits.
+__device__ __forceinline__ uint32_t descriptor_low(uint32_t address, uint32_t leading) { return (address & 0x3ffff) >> 4 | leading >> 4 << 16; }
+__device__ __forceinline__ uint64_t descriptor_of(uint32_t low, uint32_t stride) {
+  uint64_t d;
+  asm("mov.b64 %0, {%1, %2};" : "=l"(d) : "r"(low), "r"(stride >> 4 | 1u << 30));
+  return d;
+}
+
 // The products of a stage, both operands in shared memory: 32 bytes along a row when K is contiguous, else 16 rows of 128 bytes.
 template <class T, class Product, int TX, int TY, int N>
 __device__ __forceinline__ void multiply_stage(float (&acc)[N], uint32_t x, uint32_t y) {
+  const uint32_t low_x = descriptor_low(x, TX ? BOX : 16), low_y = descriptor_low(y, TY ? BOX : 16);
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
-    Product::template shared<TY, TX>(acc, dx, dy, 1, T());
-  }
+  for (int i = 0; i < 4; i++) Product::template shared<TY, TX>(acc, descriptor_of(low_x + i * (TX ? ROW : 2), 1024), descriptor_of(low_y + i * (TY ? ROW : 2), 1024), 1, T());
 }
 
 // The products of `steps` stages of a ring, in the order in which it is filled: `multiply` issues those of the stage that is there, `free` frees one of which they are done, or none where it is negative.

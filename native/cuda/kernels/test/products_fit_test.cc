@@ -15,13 +15,13 @@ WgmmaPlan others_of(const ProductShape& s) {
 }
 FitPlan taken(const ProductShape& s) {
   const FitPlan fit = fit_plan(132, s);
-  return fit_pays(132, s, fit, others_of(s)) ? fit : FitPlan{};
+  return fit_pays(fit, others_of(s)) ? fit : FitPlan{};
 }
 
-// Tiles are as kernels are built, two stages of them at least are held, and the parts of pairs are whole boxes.
+// Tiles are as kernels are built, two stages of them at least are held, and the parts that blocks of a cluster bring are whole repeats of eight rows or lines.
 bool fits() {
   bool right = true;
-  int pairs = 0;
+  int clusters = 0, squares = 0;  // with blocks along both sides
   for (const int m : {64, 136, 264, 512, 540, 1000, 4096})
     for (const int n : {64, 160, 528, 1536, 5000, 39'192})
       for (const int k : {64, 72, 312, 1024, 4096})
@@ -31,13 +31,13 @@ bool fits() {
             const FitPlan p = fit_plan(132, s);
             if (p.rows == 0) continue;
             const bool lines_x = p.turned ? !s.trans_b : s.trans_a, lines_y = p.turned ? s.trans_a : !s.trans_b;
-            const int groups = fit_groups(p.rows), count_x = p.along_x ? p.blocks : 1, count_y = p.along_x ? 1 : p.blocks;
-            right = right && std::any_of(std::begin(fit_tiles), std::end(fit_tiles), [&](const FitTile& t) { return t.rows == p.rows && t.columns == p.columns; });
-            right = right && fit_stages(p.rows, p.columns, groups, lines_y, p.turned) >= 3 && fit_shared_bytes(p.rows, p.columns, groups, lines_y, p.turned) <= fit_most_shared;
-            right = right && p.rows / count_y % (lines_x ? 64 : 8) == 0 && fit_rows_y(p.columns, lines_y) / count_x % (lines_y ? 64 : 8) == 0 && p.rows / count_y <= 256 && p.cost > 0;
-            pairs += p.blocks == 2;
+            const int blocks = 1 << (p.log_x + p.log_y), part_y = fit_rows_y(p.columns, lines_y) >> p.log_x;
+            right = right && std::any_of(std::begin(fit_tiles), std::end(fit_tiles), [&](const FitTile& t) { return t.rows == p.rows && t.columns == p.columns && (!(lines_x && lines_y) || t.lines); });
+            right = right && (lines_x || !lines_y) && fit_stages(p.rows, p.columns, lines_y, p.turned) >= 3 && fit_shared_bytes(p.rows, p.columns, lines_y, p.turned) <= fit_most_shared && fit_threads(p.rows, p.columns) <= 512;
+            right = right && (lines_x || (p.rows >> p.log_y) % 8 == 0) && (lines_y || part_y % 8 == 0) && part_y << p.log_x == fit_rows_y(p.columns, lines_y) && p.columns <= 256 && blocks <= 8 && fit_room(132, blocks) % blocks == 0 && p.cost > 0;
+            clusters += blocks > 1, squares += p.log_x > 0 && p.log_y > 0;
           }
-  return right && pairs > 10;
+  return right && clusters > 10 && squares > 0;
 }
 
 }  // namespace
