@@ -104,7 +104,7 @@ void launch_wgmma(Planner& p, const Product& product) {
   const auto line = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaPlan turns = tf32 || copied ? WgmmaPlan{} : turns_plan(p.device.sm_count, shape), plan = turns.turns ? turns : wgmma_plan(p.device.sm_count, shape, line);
   if (!tf32 && !copied) {
-    if (const FitPlan fit = fit_plan(p.device.sm_count, s); fit_pays(fit, plan)) return launch_fit(p, product, fit);
+    if (const FitPlan fit = fit_plan(p.device.sm_count, s); fit_pays(p.device.sm_count, s, fit, plan)) return launch_fit(p, product, fit);
   }
   constexpr int sector = 16;  // 32 bytes
   if (!tf32 && !plan.turns && (x.pitch % sector != 0 || y.pitch % sector != 0) && pairs_pay(p.device.sm_count, shape, plan)) return launch_pairs(p, product, x, y, copied);

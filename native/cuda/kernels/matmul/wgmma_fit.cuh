@@ -94,22 +94,24 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
   const int log_x = SEVERAL ? f.log_x : 0, log_y = SEVERAL ? f.log_y : 0, log = log_x + log_y, count_x = 1 << log_x, count_y = 1 << log_y, rank = SEVERAL ? static_cast<int>(cluster_rank()) : 0, rank_x = rank & (count_x - 1),
             rank_y = rank >> log_x, first = static_cast<int>(blockIdx.x) >> log, clusters = static_cast<int>(gridDim.x) >> log;
-  if (warp == PRODUCER) {
-    if (elect_one()) {
+  if (elect_one()) {
+    if (warp == PRODUCER) {
       prefetch_map(&map_x);
       prefetch_map(&map_y);
       if (TURNED) prefetch_map(&map_c);
     }
-    if (lane < S) {
-      barrier_init(full + 8 * lane, 1);
-      barrier_init(empty + 8 * lane, GROUPS * (count_x + count_y - 1));
+    // All warps make barriers, of which each takes about 40 clocks.
+    for (int i = warp; i < S; i += opscope::cuda::fit_threads(ROWS, BN) / 32) {
+      barrier_init(full + 8 * i, 1);
+      barrier_init(empty + 8 * i, GROUPS * (count_x + count_y - 1));
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    __syncwarp();
   }
+  __syncwarp();
+  // Its place is known before the barriers are.
+  const Place begin = tile_at(s, first);
   if constexpr (SEVERAL) cluster_meet();
-  else if (warp < PRODUCER) turn_wait(1, GROUPS * 128 + 32);
-  else if (warp == PRODUCER) turn_arrive(1, GROUPS * 128 + 32);
+  else __syncthreads();
   next_may_start();
   int stage = 0, phase = 0, number = 0;  // the last counts the stages of this block
   const auto advance = [&] {
@@ -125,7 +127,7 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
       const auto mask_x = static_cast<uint16_t>(along_y), mask_y = static_cast<uint16_t>(((1u << count_x) - 1) << (rank_y << log_x));
       const int part_x = TX ? rank_y << (6 - log_y) : rank_y * (ROWS >> log_y), part_y = TY ? rank_x << (6 - log_x) : rank_x * (ROWS_Y >> log_x);
       for (int t = first; t < s.work; t += clusters) {
-        const Place at = tile_at(s, t);
+        const Place at = t == first ? begin : tile_at(s, t);
         const int x0 = (at.x * count_x + rank_x) * ROWS, y0 = (at.y * count_y + rank_y) * BN;
         const int batch_x = at.batch - quotient(at.batch, s.batches_x) * static_cast<int>(s.batches_x.by), batch_y = at.batch - quotient(at.batch, s.batches_y) * static_cast<int>(s.batches_y.by);
         for (int step = 0; step < s.steps; step++, advance()) {
@@ -170,7 +172,7 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
       }
     };
     for (int t = first; t < s.work; t += clusters) {
-      const Place at = tile_at(s, t);
+      const Place at = t == first ? begin : tile_at(s, t);
       float acc[UNITS][BN / 2];
 #pragma unroll
       for (int u = 0; u < UNITS; u++)
@@ -214,11 +216,16 @@ __device__ __forceinline__ void matmul_fit(const TensorMap& map_x, const TensorM
     matmul_fit<T, ROWS, BN, TX, TY, TURNED, SEVERAL>(x, y, map_c, c, task, fit);                                                                                                                                    \
   }
 #define FIT_BOTH(T, ROWS, BN, NAME, TX, TY, TURNED) FIT(T, ROWS, BN, NAME, TX, TY, TURNED, false) FIT(T, ROWS, BN, NAME##_several, TX, TY, TURNED, true)
-// A tile in the layouts in which Y has whole boxes, or k contiguous; rows of X are lines of k where TX says so.
+// A tile in the layouts in which Y has k contiguous; rows of X are lines of k where TX says so.
 #define FIT_LAYOUTS(T, ROWS, BN) FIT_BOTH(T, ROWS, BN, nn_turned, 1, 0, true) FIT_BOTH(T, ROWS, BN, nt, 0, 0, false) FIT_BOTH(T, ROWS, BN, nt_turned, 0, 0, true) FIT_BOTH(T, ROWS, BN, tt, 1, 0, false)
-// Those of which Y has lines of k too, in whole boxes of 64.
+// Those of which Y has lines of k too, and those of which Y alone has.
 #define FIT_LINES(T, ROWS, BN) FIT_BOTH(T, ROWS, BN, tn, 1, 1, false) FIT_BOTH(T, ROWS, BN, tn_turned, 1, 1, true)
-#define FIT_64(T) FIT_LAYOUTS(T, 64, 64) FIT_LAYOUTS(T, 64, 80) FIT_LAYOUTS(T, 64, 96) FIT_LAYOUTS(T, 64, 128) FIT_LAYOUTS(T, 64, 152) FIT_LAYOUTS(T, 64, 192) FIT_LINES(T, 64, 64) FIT_LINES(T, 64, 128) FIT_LINES(T, 64, 192)
-#define FIT_128(T) FIT_LAYOUTS(T, 128, 64) FIT_LAYOUTS(T, 128, 96) FIT_LAYOUTS(T, 128, 128) FIT_LAYOUTS(T, 128, 136) FIT_LAYOUTS(T, 128, 152) FIT_LAYOUTS(T, 128, 192) FIT_LINES(T, 128, 64) FIT_LINES(T, 128, 128) FIT_LINES(T, 128, 192)
-#define FIT_192(T) FIT_LAYOUTS(T, 192, 96) FIT_LAYOUTS(T, 192, 128) FIT_LAYOUTS(T, 192, 192) FIT_LINES(T, 192, 96) FIT_LINES(T, 192, 128) FIT_LINES(T, 192, 192)
-#define FIT_256(T) FIT_LAYOUTS(T, 256, 96) FIT_LAYOUTS(T, 256, 112) FIT_LAYOUTS(T, 256, 128) FIT_LAYOUTS(T, 256, 136) FIT_LAYOUTS(T, 256, 152) FIT_LAYOUTS(T, 256, 176) FIT_LAYOUTS(T, 256, 192) FIT_LINES(T, 256, 96) FIT_LINES(T, 256, 128) FIT_LINES(T, 256, 136) FIT_LINES(T, 256, 192)
+#define FIT_LINES_OF_Y(T, ROWS, BN) FIT_BOTH(T, ROWS, BN, nn, 0, 1, false) FIT_BOTH(T, ROWS, BN, tt_turned, 0, 1, true)
+#define FIT_64(T) \
+  FIT_LAYOUTS(T, 64, 64) FIT_LAYOUTS(T, 64, 96) FIT_LAYOUTS(T, 64, 128) FIT_LAYOUTS(T, 64, 152) FIT_LAYOUTS(T, 64, 192) FIT_LINES(T, 64, 64) FIT_LINES(T, 64, 128) FIT_LINES(T, 64, 192)
+#define FIT_128(T) \
+  FIT_LAYOUTS(T, 128, 64) FIT_LAYOUTS(T, 128, 96) FIT_LAYOUTS(T, 128, 128) FIT_LAYOUTS(T, 128, 136) FIT_LAYOUTS(T, 128, 152) FIT_LAYOUTS(T, 128, 192) FIT_LINES(T, 128, 64) FIT_LINES(T, 128, 128) FIT_LINES(T, 128, 192)
+#define FIT_192(T) FIT_LAYOUTS(T, 192, 96) FIT_LAYOUTS(T, 192, 128) FIT_LINES(T, 192, 96) FIT_LINES(T, 192, 128)
+#define FIT_256(T)                                                                                                                                                                            \
+  FIT_LAYOUTS(T, 256, 96) FIT_LAYOUTS(T, 256, 112) FIT_LAYOUTS(T, 256, 128) FIT_LAYOUTS(T, 256, 136) FIT_LAYOUTS(T, 256, 152) FIT_LAYOUTS(T, 256, 176) FIT_LAYOUTS(T, 256, 192) FIT_LINES(T, 256, 96) \
+  FIT_LINES(T, 256, 128) FIT_LINES(T, 256, 136) FIT_LINES(T, 256, 192) FIT_LINES_OF_Y(T, 256, 96) FIT_LINES_OF_Y(T, 256, 136) FIT_LINES_OF_Y(T, 256, 192)
