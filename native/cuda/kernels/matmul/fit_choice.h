@@ -63,6 +63,7 @@ inline FitPlan fit_plan(int sm_count, const ProductShape& s) {
           if (!lines_y && t.columns / count_x % 8 != 0) continue;
           if (shape.x <= t.rows * (count_x - 1) || shape.y <= t.columns * (count_y - 1)) continue;
           const int64_t work = s.batch * up(shape.x, int64_t{t.rows} * count_x) * up(shape.y, int64_t{t.columns} * count_y) * blocks, room = fit_room(sm_count, blocks);
+          if (room == 0) continue;
           const auto waves = static_cast<double>(up(work, room));
           const double share = static_cast<double>(std::min(work, room)) / sm_count, read = (static_cast<double>(t.rows) / count_y + static_cast<double>(rows_y) / count_x) * 128 * share * off / ingest;
           const double multiply = clock * fit_stage_clocks(t.rows, t.columns, rows_y) * (blocks > 1 ? shared_clock : 1), stage = std::pow(std::pow(multiply, norm) + std::pow(read, norm), 1 / norm);

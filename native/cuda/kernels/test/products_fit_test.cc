@@ -50,7 +50,7 @@ void fitted_products() {
   };
   expect(is({3, 5000, 264, 2000, false, false}, 136, false) && is({2, 4096, 528, 2136, false, false}, 136, false), "a side with a narrow remainder has tiles of as many columns as divide it");
   const FitPlan square = taken({1, 768, 768, 768, false, false}), shared = taken({1, 5168, 808, 952, true, false});
-  expect(square.rows == 64 && shared.log_x > 0 && shared.log_y > 0, "one wave of small tiles, and clusters along both sides where rows start off 32 bytes");
-  expect(taken({1, 512, 512, 512, false, false}).rows == 0 && taken({1, 8192, 8192, 8192, false, false}).rows == 0 && taken({1, 8192, 8192, 256, false, true}).rows == 0 && taken({1, 4096, 63, 4096, false, false}).rows == 0 && taken({1, 5000, 263, 2000, false, false}).rows == 0 && taken({1, 5000, 264, 2001, false, false}).rows == 0,
+  expect(square.rows == 64 && square.log_x + square.log_y == 0 && taken({1, 512, 512, 512, true, false}).rows == 64 && shared.log_x > 0 && shared.log_y > 0, "one wave of small tiles, and clusters along both sides where rows start off 32 bytes");
+  expect(taken({1, 128, 1280, 112, false, false}).rows == 0 && taken({1, 256, 256, 256, false, false}).rows == 0 && taken({1, 8192, 8192, 8192, false, false}).rows == 0 && taken({1, 8192, 8192, 256, false, true}).rows == 0 && taken({1, 4096, 63, 4096, false, false}).rows == 0 && taken({1, 5000, 263, 2000, false, false}).rows == 0 && taken({1, 5000, 264, 2001, false, false}).rows == 0,
          "other tiles take few results, long products on whole sectors, a short k of whole waves, a few columns and rows that start off 16 bytes");
 }
