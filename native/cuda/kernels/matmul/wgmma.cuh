@@ -22,6 +22,13 @@ constexpr int BOX = 64 * ROW;  // 64 elements of 16 bits of X or Y by one stage 
 template <int GROUPS, int BN>
 constexpr int STAGES = GROUPS == 1 || BN == 64 ? 8 : BN == 256 ? 4 : BN == 192 ? 5 : 6;
 
+// One thread of a warp, all of whose threads ask. The compiler knows that it is one, and issues what it asks of the copy engine without a loop over threads that might ask the same.
+__device__ __forceinline__ bool elect_one() {
+  uint32_t chosen;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.b32 %0, 1, 0, p;\n}" : "=r"(chosen));
+  return chosen != 0;
+}
+
 // Fragments of X for the four products of a stage, from rows of K in shared memory: element (k, x) of a box of 32 rows of K by 32 of X, as the copy engine swizzles it.
 __device__ __forceinline__ void load_fragments(uint32_t (&f)[16], uint32_t low, uint32_t high) {
 #pragma unroll
@@ -52,14 +59,21 @@ __device__ __forceinline__ void load_operand(uint32_t to, const TensorMap& map, 
   }
 }
 
+// The low word of a descriptor, to which distances in 16 bytes may be added, and the descriptor that has it: wgmma_descriptor in two steps, so that the products of a stage share the first. Addresses in a cluster have the block's rank above their
+// 18 bits.
+__device__ __forceinline__ uint32_t descriptor_low(uint32_t address, uint32_t leading) { return (address & 0x3ffff) >> 4 | leading >> 4 << 16; }
+__device__ __forceinline__ uint64_t descriptor_of(uint32_t low, uint32_t stride) {
+  uint64_t d;
+  asm("mov.b64 %0, {%1, %2};" : "=l"(d) : "r"(low), "r"(stride >> 4 | 1u << 30));
+  return d;
+}
+
 // The products of a stage, both operands in shared memory: 32 bytes along a row when K is contiguous, else 16 rows of 128 bytes.
 template <class T, class Product, int TX, int TY, int N>
 __device__ __forceinline__ void multiply_stage(float (&acc)[N], uint32_t x, uint32_t y) {
+  const uint32_t low_x = descriptor_low(x, TX ? BOX : 16), low_y = descriptor_low(y, TY ? BOX : 16);
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const uint64_t dx = wgmma_descriptor(x + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
-    Product::template shared<TY, TX>(acc, dx, dy, 1, T());
-  }
+  for (int i = 0; i < 4; i++) Product::template shared<TY, TX>(acc, descriptor_of(low_x + i * (TX ? ROW : 2), 1024), descriptor_of(low_y + i * (TY ? ROW : 2), 1024), 1, T());
 }
 
 // The products of `steps` stages of a ring, in the order in which it is filled: `multiply` issues those of the stage that is there, `free` frees one of which they are done, or none where it is negative.
@@ -104,9 +118,12 @@ __device__ __forceinline__ void start_ring(const TensorMap& map_x, const TensorM
     prefetch_map(&map_x);
     prefetch_map(&map_y);
   }
-  if (threadIdx.x < S) {
-    barrier_init(full + 8 * threadIdx.x, 1);
-    barrier_init(empty + 8 * threadIdx.x, leave);
+  // All warps make barriers, of which each takes about 40 clocks.
+  if (threadIdx.x % 32 == 0) {
+    for (int i = threadIdx.x / 32; i < S; i += blockDim.x / 32) {
+      barrier_init(full + 8 * i, 1);
+      barrier_init(empty + 8 * i, leave);
+    }
     fence_shared_for_async();
   }
   __syncthreads();
@@ -136,7 +153,7 @@ __device__ __forceinline__ void matmul(const TensorMap& map_x, const TensorMap& 
   };
   if (group == 0) {
     if constexpr (MANY_REGISTERS) give_registers<24>();
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x >= 32 || !elect_one()) return;
     int ahead = 0;  // stages that have their part of Y
     if constexpr (KIND != LinearKind::none) {
       // Y are weights, which no launch before writes.

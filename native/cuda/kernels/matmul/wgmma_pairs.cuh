@@ -47,7 +47,7 @@ __device__ __forceinline__ void matmul_by_pairs(const TensorMap& map_x, const Te
   };
   if (group == 0) {
     give_registers<24>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && elect_one()) {
       wait_for_last();  // operands that were copied first
       for (int t = first; t < s.work; t += pairs) {
         const Place at = place_of(s, t);

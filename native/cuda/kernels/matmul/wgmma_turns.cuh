@@ -81,9 +81,10 @@ __device__ __forceinline__ void matmul_by_turns(const TensorMap& map_x, const Te
     };
     const auto multiply = [&](int i) {
       const uint32_t x = base + stage * BYTES, y = x + BM * ROW;
-      const uint64_t dy = wgmma_descriptor(y + i * (TY ? 16 * ROW : 32), TY ? BOX : 16, 1024);
+      const uint32_t low_x = descriptor_low(x, TX ? BOX : 16), low_y = descriptor_low(y, TY ? BOX : 16);
+      const uint64_t dy = descriptor_of(low_y + i * (TY ? ROW : 2), 1024);
 #pragma unroll
-      for (int h = 0; h < BM / 64; h++) Product::template shared<TY, TX>(acc[h], wgmma_descriptor(x + h * 64 * ROW + i * (TX ? 16 * ROW : 32), TX ? BOX : 16, 1024), dy, 1, T());
+      for (int h = 0; h < BM / 64; h++) Product::template shared<TY, TX>(acc[h], descriptor_of(low_x + h * (64 * ROW >> 4) + i * (TX ? ROW : 2), 1024), dy, 1, T());
     };
     // The other group has read the stages before.
     if (t != static_cast<int>(blockIdx.x)) turn_wait(2 + consumer, 256);
