@@ -32,7 +32,7 @@ namespace opscope::cuda {
 
 enum class ProductKernel {
   few,        // matmul_few: few multiplications
-  vectors,    // matmul_vectors: f16, bf16 and tf32 with m or n of up to 8
+  vectors,    // matmul_vectors: f16, bf16 and tf32 with m or n of up to 4
   wide,       // matmul_wide: f16, bf16 and tf32 with a short k and long rows of results
   deep,       // matmul_deep: few results and a long k
   slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows

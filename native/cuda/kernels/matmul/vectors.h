@@ -21,15 +21,15 @@ struct VectorsPlan {
 
 // Where it was faster than other kernels on an H200 (NOTES.md).
 inline bool vectors_suit(int64_t element_bytes, bool rows, int few, int length, const ProductShape& s) {
-  constexpr int64_t most_batch = 65'535, least_columns = 1 << 18, least_rows = 1 << 19;  // multiplications
-  constexpr int least_column_k = 65, least_columns_of_matrix = 128, least_row_k = 128, most_row_k = 1 << 14, least_rows_of_matrix = 64;
+  constexpr int64_t most_batch = 65'535, least_columns = 1 << 19, least_rows = 1 << 20;  // multiplications
+  constexpr int least_column_k = 65, least_columns_of_matrix = 128, most_k_of_two = 4096, least_row_k = 300, most_row_k = 2200, most_row_k_tf32 = 1000, least_rows_of_matrix = 64;
   constexpr double most_bytes_of_one = 5e7, most_bytes_of_two = 1.4e8, most_row_bytes = 6e7;
   const int64_t products = s.batch * length * s.k;
   const double bytes = static_cast<double>(products * element_bytes);
   if (s.batch > most_batch || int64_t{length} * few > 1 << 30) return false;
-  if (!rows) return few <= 2 && length >= least_columns_of_matrix && s.k >= least_column_k && products * few >= least_columns && bytes <= (few == 1 ? most_bytes_of_one : most_bytes_of_two);
-  if (s.k > most_row_k || length < least_rows_of_matrix || bytes > most_row_bytes) return false;
-  if (few == 1) return s.k >= least_row_k && products >= least_rows;
+  if (!rows) return few <= 2 && length >= least_columns_of_matrix && s.k >= least_column_k && products * few >= least_columns && bytes <= (few == 1 ? most_bytes_of_one : most_bytes_of_two) && (few == 1 || s.batch > 1 || s.k <= most_k_of_two);
+  if (length < least_rows_of_matrix || bytes > most_row_bytes) return false;
+  if (few == 1) return products >= least_rows && s.k >= least_row_k && (element_bytes == 2 ? s.k <= most_row_k : s.k % 4 != 0 && s.k <= most_row_k_tf32);
   // Rows off 16 bytes, which others read an element at a time.
   constexpr int least_few = 3, most_few = 4, least_few_k = 200, most_few_k = 1024, lanes = 8;
   constexpr double least_bytes = 4e6;

@@ -24,18 +24,19 @@ inline bool wide_suits(int element_bytes, const ProductShape& s) {
     constexpr int least_rows = 32, least_columns = 15'000, least_k = 8, most_k = 32;
     return odd && s.m >= least_rows && s.n >= least_columns && s.k >= least_k && s.k <= most_k;
   }
-  constexpr int most_k = 64, half_k = 32;
+  constexpr int least_k = 3, most_k = 64, half_k = 32;
+  const bool k_of_b = s.trans_b && !s.trans_a;  // contiguous in both operands: matmul_short reads it once for many rows
   if (s.k > half_k) {
     constexpr int least_rows = 256, least_columns = 4000;
-    return odd && s.k <= most_k && s.m >= least_rows && s.n >= least_columns;
+    return odd && !k_of_b && s.k <= most_k && s.m >= least_rows && s.n >= least_columns;
   }
   // matmul_resident has mostly empty lines for eight of k.
   constexpr int lines_k = 8, least_lines = 5000, most_few = 128, least_few = 16;
   if (s.n % 8 == 0) return s.batch == 1 && s.k == lines_k && s.trans_b && s.m >= least_few && s.m <= most_few && s.n >= least_lines;
-  constexpr int least_rows = 48, least_columns = 2000, least_even_columns = 40'000, short_k = 16;
-  if (s.m < least_rows) return false;
-  // matmul_short reads a transposed b of a few terms once for many rows.
-  return odd ? s.n >= least_columns && (!s.trans_b || s.trans_a || s.k > short_k || s.m < most_few) : s.n >= least_even_columns && !s.trans_b;
+  constexpr int least_rows = 48, least_columns = 2000, least_even_columns = 40'000, short_k = 16, most_rows = 1000;
+  if (s.m < least_rows || s.k < least_k) return false;
+  if (!odd) return s.n >= least_even_columns && !s.trans_b;
+  return s.n >= least_columns && (!k_of_b || s.m < most_few || (s.k > short_k && s.m <= most_rows));
 }
 
 inline WidePlan wide_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
