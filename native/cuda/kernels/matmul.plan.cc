@@ -128,6 +128,31 @@ void launch_small(Planner& p, const Product& product, int side) {
   launch_join(p, shares, product.c, product.results(), splits);
 }
 
+// The same with k shared by the blocks of a cluster.
+void launch_small_joined(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, small_tile)), tiles_n = static_cast<int>(ceil_div(s.n, small_tile));
+  const int blocks = small_joined(p.device.sm_count, p.device.major >= 9, s);
+  p.launch(p.kernel_in("matmul_small", "matmul_small_" + p.dtype() + "_32_" + layout_of(s) + "_joined"), {s.batch * tiles_m * tiles_n * blocks}, 256, 0, product.a, product.b, product.c, s.m, s.n, s.k, tiles_m, tiles_n, blocks,
+           static_cast<int>(s.batch_a))
+      .cluster(static_cast<unsigned>(blocks));
+}
+
+void launch_small_tf32(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const SmallPlanTf32 plan = small_plan_tf32(p.device.sm_count, p.device.major >= 9, p.device.shared_bytes_per_block, s);
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const std::string kernel = "matmul_small_tf32_" + std::to_string(plan.rows) + "_" + std::to_string(plan.columns) + "_" + layout_of(s);
+  Launch& launch = p.launch(p.kernel_in("matmul_small_tf32", kernel, shared), {plan.blocks, s.batch}, 256, shared, product.a, product.b, product.c, plan.task).always_waits();
+  if (plan.task.blocks > 1) launch.cluster(static_cast<unsigned>(plan.task.blocks));
+}
+
+void launch_wide(Planner& p, const Product& product, const WidePlan& plan) {
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const std::string kernel = "matmul_wide_" + p.dtype() + "_" + std::to_string(plan.words) + "_" + layout_of(product.s);
+  p.launch(p.kernel_in("matmul_wide", kernel, shared), {plan.blocks, product.s.batch}, panels_threads, shared, product.a, product.b, product.c, plan.task).always_waits();
+}
+
 void launch_direct(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const DirectPlan plan = direct_plan(p.device.sm_count, s);
@@ -216,6 +241,8 @@ void launch_matmul(Planner& p, const Product& product) {
   const ProductChoice choice = product_choice(p.device, p.spec.dtype, s);
   switch (choice.kernel) {
     case ProductKernel::few: return launch_few(p, product, choice.few);
+    case ProductKernel::vectors: return launch_vectors(p, product, choice.vectors);
+    case ProductKernel::wide: return launch_wide(p, product, choice.wide);
     case ProductKernel::deep: return launch_deep(p, product, choice.deep);
     case ProductKernel::slab: return launch_slab(p, product);
     case ProductKernel::short_k: return launch_short(p, product);
@@ -250,6 +277,8 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
     case TileKernel::shifted: return launch_shifted(p, product);
     case TileKernel::middle: return launch_small(p, product, middle_tile);
     case TileKernel::small: return launch_small(p, product, small_tile);
+    case TileKernel::small_joined: return launch_small_joined(p, product);
+    case TileKernel::small_tf32: return launch_small_tf32(p, product);
     case TileKernel::wgmma: return launch_wgmma(p, product);
     case TileKernel::mma: return launch_tiles(p, product, "matmul_mma", product_tile(p.device, mma_tiles, s), static_cast<int64_t>(64 / dtype_bytes(p.spec.dtype)));
   }

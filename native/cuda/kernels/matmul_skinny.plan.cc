@@ -41,6 +41,18 @@ std::string skinny_name(const Planner& p, const SkinnyPlan& sides) { return scal
 
 }  // namespace
 
+void launch_vectors(Planner& p, const Product& product, const VectorsPlan& plan) {
+  SkinnyPlan sides = {};
+  sides.columns_are_few = plan.columns_are_few;
+  const SkinnyArguments a = skinny_arguments(product, sides);
+  const VectorsTask task = {a.matrix,     a.vectors,   a.out, a.matrix_batch, a.vectors_batch, a.out_batch, a.vectors_k, a.vectors_few, a.out_length, a.out_few, static_cast<int>(a.length), product.s.k, a.few,
+                            plan.share, plan.blocks, plan.width, plan.chunk};
+  const auto shared = static_cast<unsigned>(plan.shared);
+  const std::string kernel = std::string("matmul_vectors_") + (plan.rows ? "rows_" : "columns_") + scalar_dtype(p) + "_" + std::to_string(plan.vectors) + "_" + std::to_string(plan.each);
+  Launch& launch = p.launch(p.kernel_in("matmul_vectors", kernel, shared), {plan.tiles * plan.blocks, product.s.batch}, vectors_threads, shared, task).always_waits();
+  if (plan.blocks > 1) launch.cluster(static_cast<unsigned>(plan.blocks));
+}
+
 void launch_narrow(Planner& p, const Product& product, const NarrowPlan& plan) {
   const ProductShape& s = product.s;
   SkinnyArguments a = skinny_arguments(product, plan.sides);

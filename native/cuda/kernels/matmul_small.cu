@@ -1,8 +1,10 @@
 // matmul of f16 and bf16 whatever the alignment of rows, where copies of operands would not pay (matmul/small.h says when it is used). Such a call waits for memory
 // more than it works: a block has a square of results, all its loads of a stage of k are on their way together, each of its eight warps has 32 x 32 results and a part
 // of the stage, and parts are added up in shared memory, in the order of the warps. `a` repeats after `batches_a` products; blocks may take shares of k.
-//   matmul_small_<dtype>_<side>_<layout>   side: 32 results and 256 of k, or 64 and 128; layout as in matmul_mma.cu
+//   matmul_small_<dtype>_<side>_<layout>       side: 32 results and 256 of k, or 64 and 128; layout as in matmul_mma.cu
+//   matmul_small_<dtype>_32_<layout>_joined   the blocks that share k are a cluster, and add up in shared memory
 // How to build and run: scripts/gpu/kernels.sh.
+#include "common/cluster_send.cuh"
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
 #include "matmul/sizes.h"
@@ -57,13 +59,16 @@ struct Panel {
   }
 };
 
-template <class T, int SIDE, bool TRANS_A, bool TRANS_B>
+// JOINED: the blocks that share k are a cluster, and send each other their sums.
+template <class T, int SIDE, bool TRANS_A, bool TRANS_B, bool JOINED>
 __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
   using A = Panel<T, SIDE, !TRANS_A>;
   using B = Panel<T, SIDE, TRANS_B>;
   // Squares of 32 x 32 in the tile, and the warps that share each of them.
   constexpr int KC = A::KC, QUADS = SIDE / 32 * (SIDE / 32), SLICES = WARPS / QUADS, SUMS = 32 * 32 * 4 * WARPS;
   __shared__ __align__(16) char shared[A::BYTES + B::BYTES > SUMS ? A::BYTES + B::BYTES : SUMS];
+  __shared__ float2 received[JOINED ? SIDE * SIDE / 2 : 1];  // [splits][own][lane]
+  if constexpr (JOINED) cluster_arrive();
   const int tiles = tiles_m * tiles_n, split = blockIdx.x % splits, batch = blockIdx.x / splits / tiles, batches = gridDim.x / splits / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int quad = warp % QUADS, slice = warp / QUADS, quad_m = quad / (SIDE / 32) * 32, quad_n = quad % (SIDE / 32) * 32;
   int tm, tn;
@@ -72,21 +77,22 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
   a += static_cast<long long>(batch % batches_a) * m * k;
   b += static_cast<long long>(batch) * k * n;
   float sums[2][4][4] = {};
-  const int stages = (k + KC - 1) / KC, each = (stages + splits - 1) / splits, first = split * each * KC, end = min(k, first + each * KC);
+  constexpr int UNIT = JOINED ? 16 : KC;  // of k, in shares
+  const int units = (k + UNIT - 1) / UNIT, each = (units + splits - 1) / splits * UNIT, first = split * each, end = min(k, first + each);
   const long long pitch_a = TRANS_A ? m : k, pitch_b = TRANS_B ? k : n;
   for (int k0 = first; k0 < end; k0 += KC) {
     if (k0 > first) __syncthreads();
     // Both operands are on their way together.
     A panel_a;
     B panel_b;
-    panel_a.load(TRANS_A ? a + k0 * pitch_a + m0 : a + m0 * pitch_a + k0, pitch_a, m - m0, k - k0);
-    panel_b.load(TRANS_B ? b + n0 * pitch_b + k0 : b + k0 * pitch_b + n0, pitch_b, n - n0, k - k0);
+    panel_a.load(TRANS_A ? a + k0 * pitch_a + m0 : a + m0 * pitch_a + k0, pitch_a, m - m0, end - k0);
+    panel_b.load(TRANS_B ? b + n0 * pitch_b + k0 : b + k0 * pitch_b + n0, pitch_b, n - n0, end - k0);
     panel_a.store(shared);
     panel_b.store(shared + A::BYTES);
     __syncthreads();
 #pragma unroll
     for (int step = slice; step < KC / 16; step += SLICES) {
-      if (k0 + step * 16 >= k) break;
+      if (k0 + step * 16 >= end) break;
       uint32_t fa[2][4], fb[2][4];
 #pragma unroll
       for (int i = 0; i < 2; i++) {
@@ -108,18 +114,11 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
 #pragma unroll
       for (int half = 0; half < 2; half++) parts[(warp * 16 + (i * 4 + j) * 2 + half) * 32 + lane] = make_float2(sums[i][j][half * 2], sums[i][j][half * 2 + 1]);
   __syncthreads();
-#pragma unroll
-  for (int p = warp; p < 16 * QUADS; p += WARPS) {
-    float2 total = parts[p * 32 + lane];
-#pragma unroll
-    for (int w = 1; w < SLICES; w++) {
-      const float2 v = parts[(w * QUADS * 16 + p) * 32 + lane];
-      total.x += v.x, total.y += v.y;
-    }
+  const auto store = [&](int p, float2 total) {
     const int of = p / 16, row = m0 + of / (SIDE / 32) * 32 + p % 16 / 8 * 16 + p % 2 * 8 + lane / 4, column = n0 + of % (SIDE / 32) * 32 + p / 2 % 4 * 8 + lane % 4 * 2;
-    if (row >= m || column >= n) continue;
+    if (row >= m || column >= n) return;
     const long long at = (static_cast<long long>(batch) * m + row) * n + column;
-    if (splits > 1) {
+    if (!JOINED && splits > 1) {
       float* out = shares + static_cast<long long>(split) * batches * m * n + at;
       out[0] = total.x;
       if (column + 1 < n) out[1] = total.y;
@@ -129,6 +128,35 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
       c[at] = from_float<T>(total.x);
       if (column + 1 < n) c[at + 1] = from_float<T>(total.y);
     }
+  };
+  const int own = 16 * QUADS / splits;  // that this block joins
+  if constexpr (JOINED) cluster_wait();
+#pragma unroll
+  for (int p = warp; p < 16 * QUADS; p += WARPS) {
+    float2 total = parts[p * 32 + lane];
+#pragma unroll
+    for (int w = 1; w < SLICES; w++) {
+      const float2 v = parts[(w * QUADS * 16 + p) * 32 + lane];
+      total.x += v.x, total.y += v.y;
+    }
+    if constexpr (JOINED) {
+      float2& to = received[(split * own + p % own) * 32 + lane];
+      store_to_block(to.x, p / own, total.x), store_to_block(to.y, p / own, total.y);
+    } else {
+      store(p, total);
+    }
+  }
+  if constexpr (JOINED) {
+    cluster_arrive();
+    cluster_wait();
+    for (int p = warp; p < own; p += WARPS) {
+      float2 total = make_float2(0, 0);
+      for (int r = 0; r < splits; r++) {
+        const float2 v = received[(r * own + p) * 32 + lane];
+        total.x += v.x, total.y += v.y;
+      }
+      store(split * own + p, total);
+    }
   }
 }
 
@@ -137,7 +165,11 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
 #define MATMUL(T, SIDE, LAYOUT, TA, TB)                                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(256, SIDE == 32 ? 1 : 2)                                                                                                                  \
       matmul_small_##T##_##SIDE##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) { \
-    matmul<T, SIDE, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                              \
+    matmul<T, SIDE, TA, TB, false>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                       \
+  }
+#define MATMUL_JOINED(T, LAYOUT, TA, TB)                                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) matmul_small_##T##_32_##LAYOUT##_joined(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int splits, int batches_a) { \
+    matmul<T, 32, TA, TB, true>(a, b, c, m, n, k, tiles_m, tiles_n, nullptr, splits, batches_a);                                                                                          \
   }
 #define MATMUL_LAYOUTS(T, SIDE)     \
   MATMUL(T, SIDE, nn, false, false) \
@@ -148,3 +180,10 @@ MATMUL_LAYOUTS(f16, 32)
 MATMUL_LAYOUTS(bf16, 32)
 MATMUL_LAYOUTS(f16, 64)
 MATMUL_LAYOUTS(bf16, 64)
+#define MATMUL_JOINED_LAYOUTS(T)     \
+  MATMUL_JOINED(T, nn, false, false) \
+  MATMUL_JOINED(T, nt, false, true)  \
+  MATMUL_JOINED(T, tn, true, false)  \
+  MATMUL_JOINED(T, tt, true, true)
+MATMUL_JOINED_LAYOUTS(f16)
+MATMUL_JOINED_LAYOUTS(bf16)

@@ -21,14 +21,19 @@
 #include "slab.h"
 #include "slim.h"
 #include "small.h"
+#include "small_tf32.h"
 #include "stream.h"
 #include "tall.h"
 #include "unaligned.h"
+#include "vectors.h"
+#include "wide.h"
 
 namespace opscope::cuda {
 
 enum class ProductKernel {
   few,        // matmul_few: few multiplications
+  vectors,    // matmul_vectors: f16, bf16 and tf32 with m or n of up to 4
+  wide,       // matmul_wide: f16, bf16 and tf32 with a short k and long rows of results
   deep,       // matmul_deep: few results and a long k
   slab,       // matmul_slab_f32: f32 with a short k where both sides have more than a few rows
   short_k,    // matmul_short: f16, bf16 and tf32 with a short k and a large result
@@ -60,6 +65,8 @@ enum class TileKernel {
   shifted,    // matmul_shifted_<dtype>: f16, bf16, tf32 on sm_90 with a large operand whose rows do not start on 16 bytes and a shorter other side
   middle,     // matmul_small: f16 and bf16 whose rows do not start on 16 bytes, with a large operand that few blocks use, or up to 128 of k and few blocks, in blocks of 64 x 64 results
   small,      // the same of a few tiles and a short k, in blocks of 32 x 32
+  small_joined,  // the same of a longer k, which blocks of a cluster share
+  small_tf32,  // matmul_small_tf32: tf32 of few multiplications
   wgmma,      // matmul_wgmma_<dtype>: f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is large enough to pay for it
   mma,        // matmul_mma: other f16, bf16, tf32
 };
@@ -68,6 +75,8 @@ enum class TileKernel {
 struct ProductChoice {
   ProductKernel kernel = ProductKernel::tiles;
   FewLaunch few = {};
+  VectorsPlan vectors = {};
+  WidePlan wide = {};
   DeepPlan deep = {};
   StreamPlan stream = {};
   NarrowSplitPlan narrow_split = {};
@@ -126,10 +135,16 @@ inline ProductChoice product_choice(const Traits& device, Dtype dtype, const Pro
     c.kernel = kernel;
     return c;
   };
+  if (tensor_cores) c.vectors = vectors_plan(device.sm_count, device.major >= 9, bytes, s);
+  if (c.vectors.vectors > 0) return take(ProductKernel::vectors);
   c.few = few_choice(device, dtype, s);
   if (c.few.taken) return take(ProductKernel::few);
   if (bytes == 2 && direct_plan(device.sm_count, s).rows > 0) return c;
   if (takes_wgmma_few(device, dtype, s)) return c;
+  if (tf32 && small_plan_tf32(device.sm_count, device.major >= 9, shared, s).rows > 0) return c;
+  if (bytes == 2 && small_joined(device.sm_count, device.major >= 9, s) > 1) return c;
+  if (tensor_cores) c.wide = wide_plan(device.sm_count, bytes, s);
+  if (c.wide.words > 0) return take(ProductKernel::wide);
   if (tensor_cores && has_wgmma(device)) c.resident = resident_plan(device.sm_count, shared, bytes, s);
   if (tensor_cores) c.tall = tall_plan(device.sm_count, shared, bytes, s);
   // Of fewer terms matmul_short was not timed beside it.
@@ -205,6 +220,8 @@ inline TileKernel tile_kernel(const Traits& device, Dtype dtype, const ProductSh
   if (dtype == Dtype::f32) return f32_tile_kernel(device, s);
   if (dtype != Dtype::tf32 && direct_plan(device.sm_count, s).rows > 0) return TileKernel::direct;
   if (takes_wgmma_few(device, dtype, s)) return TileKernel::wgmma;
+  if (dtype == Dtype::tf32 && small_plan_tf32(device.sm_count, device.major >= 9, device.shared_bytes_per_block, s).rows > 0) return TileKernel::small_tf32;
+  if (dtype != Dtype::tf32 && small_joined(device.sm_count, device.major >= 9, s) > 1) return TileKernel::small_joined;
   if (takes_panels(device, dtype, s)) return TileKernel::panels;
   if (unaligned_pays_few(device.sm_count, device.shared_bytes_per_block, static_cast<int64_t>(dtype_bytes(dtype)), s) || (dtype == Dtype::tf32 && unaligned_pays(device.sm_count, device.shared_bytes_per_block, s))) return TileKernel::unaligned;
   if (has_wgmma(device) && shifted_pays(s, static_cast<int64_t>(dtype_bytes(dtype)))) return TileKernel::shifted;

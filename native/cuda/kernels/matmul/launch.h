@@ -7,6 +7,7 @@
 #include "operands.h"
 #include "slim.h"
 #include "stream.h"
+#include "vectors.h"
 
 namespace opscope::cuda {
 
@@ -19,6 +20,7 @@ void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdevicept
 inline std::string scalar_dtype(const Planner& p) { return p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype(); }
 
 // A long matrix and a few vectors (matmul_skinny.plan.cc).
+void launch_vectors(Planner& p, const Product& product, const VectorsPlan& plan);
 void launch_narrow(Planner& p, const Product& product, const NarrowPlan& plan);
 void launch_narrow_split(Planner& p, const Product& product, const NarrowSplitPlan& plan);
 void launch_skinny(Planner& p, const Product& product);

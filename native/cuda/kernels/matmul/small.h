@@ -21,6 +21,18 @@ inline bool is_small_of_few(int sm_count, const ProductShape& s) {
   return few >= least && few <= most && s.k <= most_k && s.batch * up(s.m, small_tile) * up(s.n, small_tile) <= sm_count && s.k > small_stage<small_tile> && !(rows_aligned_a(s, 2) && rows_aligned_b(s, 2));
 }
 
+// Blocks of a cluster that share k; one where other kernels are faster. Of more than a stage of k, in the place of tiles whose shares a launch adds up, or of copies before them.
+inline int small_joined(int sm_count, bool clusters, const ProductShape& s) {
+  constexpr int least_few = 5, most_blocks = 8, wanted_share = 192, most_aligned_tiles = 9;  // of rows on 16 bytes, which tensor cores take as they lie
+  const int64_t tiles = s.batch * up(s.m, small_tile) * up(s.n, small_tile);
+  if (!clusters || std::min(s.m, s.n) < least_few || s.k <= small_stage<small_tile> || tiles > (rows_aligned_a(s, 2) && rows_aligned_b(s, 2) ? most_aligned_tiles : sm_count)) return 1;
+  int blocks = 1;
+  while (blocks < most_blocks && s.k > wanted_share * blocks && tiles * blocks * 2 <= sm_count) blocks *= 2;
+  // Of more in a block others are faster, but where they have a launch for shares of few rows or columns.
+  constexpr int very_few = 14, least_length = 200, most_share_of_few = 680, most_share = 520;
+  return up(s.k, blocks) <= (std::min(s.m, s.n) <= very_few && std::max(s.m, s.n) >= least_length ? most_share_of_few : most_share) ? blocks : 1;
+}
+
 // Larger blocks where a large operand that wgmma would have copied is used too seldom for that (shape.h), and a quarter of the multiprocessors have one without shares of k:
 // mma.sync with the rows as they lie takes longer.
 inline bool is_middle(int sm_count, const ProductShape& s) {

@@ -4,7 +4,11 @@
 
 #include "kernels/matmul/panels.h"
 #include "kernels/matmul/resident.h"
+#include "kernels/matmul/small.h"
+#include "kernels/matmul/small_tf32.h"
 #include "kernels/matmul/tall.h"
+#include "kernels/matmul/vectors.h"
+#include "kernels/matmul/wide.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope::cuda;
@@ -71,9 +75,79 @@ bool resident() {
   return right && taken > 100;
 }
 
+// Tiles and shares of a matrix times a few vectors cover the long side and k once, in whole pieces of 16 bytes, and blocks share k where there are clusters.
+bool vectors() {
+  bool right = true;
+  int taken = 0, shared_k = 0;
+  for (const int few : {1, 2, 3, 4, 5, 8, 9})
+    for (const int length : {33, 631, 1024, 4097, 40'000, 1'000'003})
+      for (const int k : {16, 65, 257, 512, 1637, 8192, 65'537})
+        for (const int64_t batch : {1, 8})
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4})
+              for (const bool clusters : {false, true})
+                for (const bool columns : {false, true}) {
+                  const ProductShape s = {batch, columns ? length : few, columns ? few : length, k, (layout & 1) != 0, (layout & 2) != 0};
+                  const VectorsPlan p = vectors_plan(132, clusters, bytes, s);
+                  if (p.vectors == 0) continue;
+                  taken++, shared_k += p.blocks > 1;
+                  const int lanes = static_cast<int>(16 / bytes);
+                  right = right && few <= p.vectors && p.vectors <= 8 && p.width * p.tiles >= length && p.width * (p.tiles - 1) < length && p.share % lanes == 0 && int64_t{p.share} * p.blocks >= k && int64_t{p.share} * (p.blocks - 1) < k;
+                  right = right && (clusters || p.blocks == 1) && p.blocks <= 8 && p.rows == (columns ? !s.trans_a : s.trans_b) && p.columns_are_few == columns && p.shared <= 96 << 10;
+                  right = right && (p.rows ? p.width == p.each * vectors_threads / 32 && p.chunk % (32 * lanes) == 0 : p.width == (length % lanes == 0 ? p.each : p.each - 1) * lanes && p.chunk % (vectors_threads / p.each) == 0);
+                }
+  return right && taken > 100 && shared_k > 10;
+}
+
+// Blocks of small products have all of their share of k in shared memory, and those of a cluster all of k.
+bool small_products() {
+  bool right = true;
+  int taken = 0, shared_k = 0;
+  for (const int m : {5, 17, 63, 269, 395, 1669, 9067})
+    for (const int n : {5, 17, 64, 121, 257})
+      for (const int k : {16, 33, 87, 169, 376, 816, 2049})
+        for (const int64_t batch : {1, 25})
+          for (const int layout : {0, 1, 2, 3})
+            for (const bool clusters : {false, true}) {
+              const ProductShape s = {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0};
+              const int joined = small_joined(132, clusters, s);
+              right = right && joined >= 1 && joined <= 8 && (joined & (joined - 1)) == 0 && (joined == 1 || (clusters && up(up(k, 16), joined) * (joined - 1) < up(k, 16)));
+              const SmallPlanTf32 p = small_plan_tf32(132, clusters, 227 << 10, s);
+              if (p.rows == 0) continue;
+              taken++, shared_k += p.task.blocks > 1;
+              const SmallTaskTf32& t = p.task;
+              right = right && t.share % 8 == 0 && t.share * t.blocks >= k && t.share * (t.blocks - 1) < k && (clusters || t.blocks == 1) && p.shared <= 227 << 10 && p.blocks == up(m, p.rows) * up(n, p.columns) * t.blocks && t.tiles_n == up(n, p.columns);
+            }
+  return right && taken > 100 && shared_k > 10;
+}
+
+// Tiles of long rows overlap by what a row can lie behind a sector, and blocks cover all rows.
+bool wide() {
+  bool right = true;
+  int taken = 0;
+  for (const int m : {16, 90, 573, 4097, 16'384})
+    for (const int n : {400, 1210, 4097, 8192, 204'902})
+      for (const int k : {1, 8, 31, 33, 64, 65})
+        for (const int64_t batch : {1, 5})
+          for (const int layout : {0, 1, 2, 3})
+            for (const int64_t bytes : {2, 4}) {
+              const ProductShape s = {batch, m, n, k, (layout & 1) != 0, (layout & 2) != 0};
+              const WidePlan p = wide_plan(132, bytes, s);
+              if (p.words == 0) continue;
+              taken++;
+              const WideTask& t = p.task;
+              const int64_t space = 32 / bytes, width = wide_panel / bytes - space;
+              right = right && t.tiles * width >= n + space - 1 && (t.tiles - 1) * width < n + space - 1 && p.blocks == t.tiles * up(up(m, wide_rows), t.each) && p.words * 4 >= k * bytes && p.shared <= 64 << 10;
+            }
+  return right && taken > 50;
+}
+
 }  // namespace
 
 void panel_products() {
+  expect(vectors(), "tiles and shares of a matrix times a few vectors cover it once");
+  expect(small_products(), "blocks of small products cover k once");
+  expect(wide(), "tiles of long rows of results cover them wherever rows start");
   expect(resident(), "tiles cover the long side of a product whose short operand stays in shared memory once");
   expect(tall(), "warps cover the long side of a product with a short k once, in whole vectors");
   expect(panels(), "tiles of products by panels cover the result once");
