@@ -11,9 +11,6 @@ constexpr int FEED = opscope::cuda::runs_feed;  // threads that bring operands
 // The compiler is not to know that `x` is the same in every stage, or it would keep all that follows from it in registers.
 __device__ __forceinline__ void forget(int& x) { asm volatile("" : "+r"(x)); }
 
-// The barrier has an arrival of this thread once all that it has copied so far is there.
-__device__ __forceinline__ void arrive_with_copies(uint32_t barrier) { asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory"); }
-
 // An operand whose rows are contiguous: words, or 16 bytes where `wide`.
 template <int TILE, int STEP>
 struct LinesFed {
