@@ -58,9 +58,6 @@ struct RunsProduct {
   static __device__ __forceinline__ void feed(const float* a, const float* b, bool wide_a, bool wide_b, Work work, uint32_t ring, uint32_t full, uint32_t empty) {
     const F32Product& p = work.p;
     int slot = 0, phase = 1, before = -1;
-#ifdef RUNS_NAMED
-    int count = 0;
-#endif
     for (Part part; work.next(part);) {
       int batch, m0, n0;
       work.place(part.tile, batch, m0, n0);
@@ -73,12 +70,7 @@ struct RunsProduct {
         // What goes through registers is on its way before there is room for it; of two operands one.
         left.load();
         if (A::ASYNC) right.load();
-#ifdef RUNS_NAMED
-        if (count >= STAGES) turn_wait(2 + STAGES + slot, FEED + MATH);
-        count++;
-#else
         barrier_wait(empty + slot * 8, phase);
-#endif
         left.copy(to), right.copy(to + B_AT * 4);
         copy_commit();
         left.store(to);
@@ -96,11 +88,7 @@ struct RunsProduct {
     if (before >= 0) announce(full, before);
   }
   static __device__ __forceinline__ void announce(uint32_t full, int slot) {
-#ifdef RUNS_NAMED
-    turn_arrive(2 + slot, FEED + MATH);
-#else
     barrier_arrive(full + slot * 8);
-#endif
   }
 
   // Whether `x` holds for any of the threads that multiply, all of which have arrived.
@@ -192,18 +180,11 @@ struct RunsProduct {
     const float* const own_a = shared + wm * ROWS + ty * 4;
     const float* const own_b = shared + B_AT + wn * COLUMNS + tx * 4;
     int slot = 0, phase = 0;
-#ifdef RUNS_NAMED
-    int left = work.end - work.at;
-#endif
     for (Part part; work.next(part);) {
       float acc[TM][TN] = {};
 #pragma unroll 1
       for (int step = 0; step < part.steps; step++) {
-#ifdef RUNS_NAMED
-        turn_wait(2 + slot, FEED + MATH);
-#else
         barrier_wait(full + slot * 8, phase);
-#endif
         const float *const a = own_a + slot * STAGE, *const b = own_b + slot * STAGE;
         // Two chunks of code are faster than all four: blocks of a multiprocessor are at different places of it.
 #pragma unroll 2
@@ -229,12 +210,8 @@ struct RunsProduct {
               }
           }
         }
-#ifdef RUNS_NAMED
-        if (--left >= STAGES) turn_arrive(2 + STAGES + slot, FEED + MATH);
-#else
         __syncwarp();
         if (lane == 0) barrier_arrive(empty + slot * 8);
-#endif
         if (++slot == STAGES) slot = 0, phase ^= 1;
       }
       to_be_stored(acc, p.m);
