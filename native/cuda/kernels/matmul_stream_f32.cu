@@ -135,15 +135,14 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
     float sums[S][W][L] = {};
     for (int base = 0; base < most; base += ROWS / WARPS) {
       const int count = min(ROWS / WARPS, mine - base), chunk = min(ROWS, to - from - base * WARPS);
-      // The next rows are on their way while these are multiplied.
-      uint4 even[U][W], odd[U][W];
-      const auto load = [&](uint4 (&x)[U][W], int i0) {
+      uint4 x[U][W];
+      const auto load = [&](int i0) {
 #pragma unroll
         for (int u = 0; u < U; u++)
 #pragma unroll
           for (int w = 0; w < W; w++) x[u][w] = i0 + u < count && left > w * 32 * L ? load16(start + (base + i0 + u) * row_bytes + w * 512) : make_uint4(0, 0, 0, 0);
       };
-      load(even, 0);
+      load(0);
       if (!kept) {
         copy_wait<0>();
         __syncthreads();
@@ -152,7 +151,8 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
         __syncthreads();
         load_few(base + ROWS / WARPS);
       }
-      const auto add = [&](const uint4 (&x)[U][W], int i0) {
+      for (int i0 = 0; i0 < count; i0 += U) {
+        if (i0 > 0) load(i0);
 #pragma unroll
         for (int u = 0; u < U; u++) {
           if (i0 + u >= count) break;
@@ -179,12 +179,6 @@ __device__ __forceinline__ void columns(const SkinnyArguments& a, const StreamTa
             }
           }
         }
-      };
-      for (int i0 = 0; i0 < count; i0 += 2 * U) {
-        load(odd, i0 + U);
-        add(even, i0);
-        load(even, i0 + 2 * U);
-        add(odd, i0 + U);
       }
     }
     kept = most <= ROWS / WARPS;

@@ -57,7 +57,7 @@ struct RunsProduct {
   template <class A, class B>
   static __device__ __forceinline__ void feed(const float* a, const float* b, bool wide_a, bool wide_b, Work work, uint32_t ring, uint32_t full, uint32_t empty) {
     const F32Product& p = work.p;
-    int slot = 0, phase = 1, before = -1;
+    int slot = 0, phase = 1;
     for (Part part; work.next(part);) {
       int batch, m0, n0;
       work.place(part.tile, batch, m0, n0);
@@ -77,18 +77,11 @@ struct RunsProduct {
         if (!A::ASYNC) right.load();
         right.store(to + B_AT * 4);
         left.next(), right.next();
-        // The stage before is there.
-        copy_wait<1>();
-        if (before >= 0) announce(full, before);
-        before = slot;
+        copy_wait<0>();
+        barrier_arrive(full + slot * 8);
         if (++slot == STAGES) slot = 0, phase ^= 1;
       }
     }
-    copy_wait<0>();
-    if (before >= 0) announce(full, before);
-  }
-  static __device__ __forceinline__ void announce(uint32_t full, int slot) {
-    barrier_arrive(full + slot * 8);
   }
 
   // Whether `x` holds for any of the threads that multiply, all of which have arrived.
@@ -210,8 +203,7 @@ struct RunsProduct {
               }
           }
         }
-        __syncwarp();
-        if (lane == 0) barrier_arrive(empty + slot * 8);
+        barrier_arrive(empty + slot * 8);
         if (++slot == STAGES) slot = 0, phase ^= 1;
       }
       to_be_stored(acc, p.m);
@@ -228,10 +220,11 @@ struct RunsProduct {
     extern __shared__ __align__(16) float shared[];
     __shared__ __align__(8) uint64_t barriers[2 * STAGES];
     const uint32_t full = shared_address(barriers), empty = full + STAGES * 8;
+    // Every thread arrives for itself: racecheck does not see that an arrival of one after __syncwarp stands for its warp.
     if (threadIdx.x == 0)
       for (int s = 0; s < STAGES; s++) {
         barrier_init(full + s * 8, FEED);
-        barrier_init(empty + s * 8, WARPS);
+        barrier_init(empty + s * 8, MATH);
       }
     __syncthreads();
     const Work work(p, runs);
