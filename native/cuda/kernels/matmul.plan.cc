@@ -103,9 +103,8 @@ void launch_runs(Planner& p, const Product& product) {
   const ProductShape& s = product.s;
   const RunsPlan plan = runs_plan(p.device.sm_count, s);
   const RunsTile& t = *plan.tile;
-  const RunsKernel kernel = runs_kernel(t, s);
-  const unsigned shared = runs_shared_bytes(t, kernel);
-  const CUfunction f = p.kernel_in("matmul_f32_runs", "matmul_f32_runs_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + layout_of(s) + (kernel.vectors ? "_vectors" : ""), shared);
+  const unsigned shared = runs_shared_bytes(t);
+  const CUfunction f = p.kernel_in("matmul_f32_runs", "matmul_f32_runs_" + std::to_string(t.rows) + "_" + std::to_string(t.columns) + "_" + layout_of(s), shared);
   const bool whole = plan.blocks == plan.tiles && plan.runs.longer == 0;
   const CUdeviceptr pieces = whole ? 0 : p.workspace(2 * plan.blocks * t.rows * t.columns * 4), arrivals = whole ? 0 : p.workspace((plan.tiles - plan.runs.rounds * plan.blocks) * 4);
   p.launch(f, {plan.blocks}, runs_threads, shared, product.a, product.b, product.c, f32_product(s, t.rows, t.columns), static_cast<int>(rows_aligned_a(s, 4)), static_cast<int>(rows_aligned_b(s, 4)), pieces, arrivals, plan.runs);

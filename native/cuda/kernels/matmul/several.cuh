@@ -2,29 +2,8 @@
 // Threads copy operands (matmul/f32_copies.cuh), STEP of k to a stage. Results of slices are added up in order, in shared memory.
 #pragma once
 #include "f32_held.cuh"
-#include "runs_task.h"
-
-using opscope::cuda::F32Runs;
 
 #ifdef OPSCOPE_WGMMA
-
-// Whether the other of two blocks has arrived: then the counter is left at zero, and what it wrote is visible. This function and the next return the answer from a barrier, without shared memory of their own.
-__device__ __forceinline__ bool other_arrived(unsigned* counter) {
-  unsigned count = 0;
-  if (threadIdx.x == 0) {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
-    if (count == 1) *counter = 0;
-  }
-  return __syncthreads_or(count == 1) != 0;
-}
-
-// Whether this block is the last of `total` to arrive.
-__device__ __forceinline__ bool last_here(unsigned* counter, unsigned total) {
-  unsigned before = total;
-  __syncthreads();
-  if (threadIdx.x == 0) asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(__cvta_generic_to_global(counter)), "r"(total - 1) : "memory");
-  return __syncthreads_or(before == total - 1) != 0;
-}
 
 template <int WM, int WN, int TY, int TM, int TN, int SLICES, int STAGES, int STEP>
 struct SeveralProduct {
@@ -160,71 +139,6 @@ struct SeveralProduct {
     add_up(operands, p, batch, tm * BM, tn * BN, first, steps, acc);
     if (SHARES) c = shares + static_cast<long long>(blockIdx.y) * (gridDim.x / tiles) * p.m * p.n;
     store(acc, p, tm * BM, tn * BN, c + static_cast<long long>(batch) * p.m * p.n);
-  }
-
-  // Every block has `rounds` tiles and then a run of the stages of the others. Runs have the same length. The last block to arrive at a tile of several runs adds the sums of the others up, in the order of k.
-  // `pieces`: [blocks][2] tiles; `arrivals`: one of a tile that runs share.
-  template <class Operands>
-  static __device__ __forceinline__ void runs(const Operands& operands, const F32Product& p, float* c, float4* pieces, unsigned* arrivals, const F32Runs& r) {
-    static_assert(SLICES == 1);
-    constexpr int VECTORS = TM * TN / 4;
-    const int all = (p.k + STEP - 1) / STEP, each = p.tiles_m * p.tiles_n, block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-    const auto first_of = [&](int run) { return run * r.stages + min(run, r.longer); };
-    const auto run_of = [&](int stage) {
-      const int of_longer = r.longer * (r.stages + 1);
-      return stage < of_longer ? stage / (r.stages + 1) : r.longer + (stage - of_longer) / r.stages;
-    };
-    const auto piece_of = [&](int run, bool begins) { return pieces + (2ll * run + begins) * (VECTORS * THREADS) + threadIdx.x; };
-    int at = first_of(block) - r.rounds * all;
-    const int end = first_of(block + 1);
-    while (at < end) {
-      // Stages before the run are those of whole tiles.
-      const bool whole = at < first_of(block);
-      int shared_tile = 0, tile, first = 0, steps = all;
-      if (whole) {
-        tile = block + ((first_of(block) - at) / all - 1) * blocks;
-      } else {
-        shared_tile = at / all, first = at - shared_tile * all, steps = min(all - first, end - at), tile = r.rounds * blocks + shared_tile;
-      }
-      const int batch = tile / each;
-      int tm, tn;
-      tile_of(tile - batch * each, p.tiles_m, p.tiles_n, tm, tn);
-      float acc[TM][TN] = {};
-      add_up(operands, p, batch, tm * BM, tn * BN, first, steps, acc);
-      at += steps;
-      bool stores = true;
-      if (steps < all) {
-        const int begin = shared_tile * all, from = run_of(begin), to = run_of(begin + all - 1), parts = to - from + 1;
-        // Where the other one has arrived this one's sums need not be stored: of two the order is the same either way.
-        if (parts > 2 || !other_arrived(arrivals + shared_tile)) {
-          float4* const own = piece_of(block, first == 0);
-#pragma unroll
-          for (int v = 0; v < VECTORS; v++) {
-            const float* x = acc[v / (TN / 4)] + v % (TN / 4) * 4;
-            own[v * THREADS] = make_float4(x[0], x[1], x[2], x[3]);
-          }
-          stores = last_here(arrivals + shared_tile, static_cast<unsigned>(parts));
-        }
-        if (stores) {
-#pragma unroll
-          for (int i = 0; i < TM; i++)
-#pragma unroll
-            for (int j = 0; j < TN; j++) acc[i][j] = parts > 2 ? 0.0f : acc[i][j];
-          for (int run = from; run <= to; run++) {
-            if (parts == 2 && run == block) continue;
-            const float4* const other = piece_of(run, run == from);
-#pragma unroll
-            for (int v = 0; v < VECTORS; v++) {
-              const float4 w = __ldcg(other + v * THREADS);
-              float* x = acc[v / (TN / 4)] + v % (TN / 4) * 4;
-              x[0] += w.x, x[1] += w.y, x[2] += w.z, x[3] += w.w;
-            }
-          }
-        }
-      }
-      if (stores) store(acc, p, tm * BM, tn * BN, c + static_cast<long long>(batch) * p.m * p.n);
-      __syncthreads();  // all have read what the next tile's copies overwrite
-    }
   }
 };
 
