@@ -92,7 +92,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
-  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128, TERMS_OF_BESIDE = 64, LEAST_OF_FEW = 8, LEAST_OF_LYING = 4 * NR;  // rows; terms of panels that lie in a slab beyond the second-level cache; terms of which a whole panel is fetched while the one before is met; columns
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128, TERMS_OF_BESIDE = 64, LEAST_OF_FEW = 8, LEAST_OF_LYING = 4 * NR, NEAR_TERMS = 128;  // rows; terms of panels that lie in a slab beyond the second-level cache; terms of which a whole panel is fetched while the one before is met; columns; terms of two panels that stay in the first-level cache
   constexpr bool PAIRED = !Out::WAITS || Out::STREAMS;
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
@@ -112,6 +112,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
     // Few rows, which meet too little of each panel to wait for it: two panels at once, and the next two fetched meanwhile.
     const bool beside = stays && kc < TERMS_OF_BESIDE, few = distant && beside && kc >= LEAST_OF_FEW && all > LOW && all <= 2 * MR && !(kc <= most_few_terms(c) && few_terms_pay(count, kc, stride));
     const bool pairs = CAN_BE_LOWER && (stays ? (!distant || stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : PAIRED) && (few || (count >= LEAST_OF_LOWER && kc > VECTOR_TERMS));
+    const bool fetches = distant && kc > NEAR_TERMS;
     // Six rows a page apart do not take each other's places in the first-level cache.
     bool six = false;
     if constexpr (CAN_BE_LOWER && requires { a.lies(count); }) six = pairs && !a.lies(count) && cols.end - cols.begin >= LEAST_OF_LYING && a.source(i, l).stride != 0;
@@ -172,9 +173,9 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       const auto later = later_of(next, Out::STREAMS ? at : !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
       if constexpr (CAN_BE_LOWER)
         if (together) {
-          if (few) multiply_two_panels(left, count, RightBeside{b.place(jc + j, l)}, kc, at, stride, l == 0, later, distant);
-          else if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later, distant);
-          else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later, distant);
+          if (few) multiply_two_panels(left, count, RightBeside{b.place(jc + j, l)}, kc, at, stride, l == 0, later, fetches);
+          else if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later, fetches);
+          else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later, fetches);
           j += NR;
           continue;
         }

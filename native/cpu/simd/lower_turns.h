@@ -89,9 +89,12 @@ constexpr int64_t TURN_TERMS = 8;
 #define OPSCOPE_TURN_LEFT_AHEAD_GROUP "prefetcht0 (%%rsi)\n prefetcht0 64(%%rsi)\n prefetcht0 128(%%rsi)\n add $192, %%rsi\n"
 // Or of what follows the product, which all tiles walk through.
 #define OPSCOPE_TURN_LEFT_AHEAD_NEXT OPSCOPE_TURN_LEFT_AHEAD_GROUP
+#define OPSCOPE_TURN_LEFT_AHEAD_NONE ""
+#define OPSCOPE_TURN_LEFT_FROM_NONE ""
 #define OPSCOPE_TURN_LEFT_FROM_ROWS ""
 #define OPSCOPE_TURN_LEFT_FROM_GROUP ""
 #define OPSCOPE_TURN_LEFT_FROM_NEXT "mov 40(%0), %%rsi\n"
+#define OPSCOPE_TURN_LEFT_TO_NONE ""
 #define OPSCOPE_TURN_LEFT_TO_ROWS ""
 #define OPSCOPE_TURN_LEFT_TO_GROUP ""
 #define OPSCOPE_TURN_LEFT_TO_NEXT "mov %%rsi, 40(%0)\n"
@@ -126,7 +129,8 @@ constexpr int64_t TURN_TERMS = 8;
       : "rdi", "rax", "rcx", "r8", "r9", "r10", "r11", "rsi", "rdx", "rbx", "r12", "r13", "r14", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
         "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "cc", "memory")
 
-// How tiles meet the left operand: rows as they lie, without fetches of rows of B; with these; rows in groups; rows, with what follows the product fetched instead of their next ones.
+// How tiles meet the left operand: rows as they lie, without fetches of rows of B; with these (of packed panels instead of fetches of rows of A); rows in groups; rows,
+// with what follows the product fetched instead of their next ones.
 enum class Turning { rows, rows_fetched, groups, rows_before_next };
 
 // c[ROWS * tiles x 64] = (`first`) or += kc terms (TURN_TERMS and more) of as many rows of A, five or six for each tile, times two panels of B. `behind`: what the last tile
@@ -145,11 +149,11 @@ OPSCOPE_APART int64_t tiles_of_turns(const float* a, int64_t a_stride, const B& 
   if constexpr (ROWS == height) {                                                                                            \
     if constexpr (KIND == Turning::groups && PAIR) OPSCOPE_TURNS(t, height, GROUP, GROUP_##height, PAIR, PAIR);                \
     else if constexpr (KIND == Turning::groups) OPSCOPE_TURNS(t, height, GROUP, GROUP_##height, LIES, LIES);                   \
-    else if constexpr (KIND == Turning::rows_fetched && PAIR) OPSCOPE_TURNS(t, height, ROWS, ROWS_##height, PAIR, PAIR);       \
+    else if constexpr (KIND == Turning::rows_fetched && PAIR) OPSCOPE_TURNS(t, height, NONE, ROWS_##height, PAIR, PAIR);       \
     else if constexpr (KIND == Turning::rows_fetched) OPSCOPE_TURNS(t, height, ROWS, ROWS_##height, LIES, LIES);               \
     else if constexpr (PAIR) OPSCOPE_TURNS(t, height, ROWS, ROWS_##height, PAIR, NONE);                                        \
     else if constexpr (KIND == Turning::rows) OPSCOPE_TURNS(t, height, ROWS, ROWS_##height, LIES, NONE);                       \
-    else OPSCOPE_TURNS(t, height, NEXT, ROWS_##height, LIES, LIES);                                                            \
+    else OPSCOPE_TURNS(t, height, NEXT, ROWS_##height, LIES, NONE);                                                            \
   }
   OPSCOPE_TURNS_OF(5)
   OPSCOPE_TURNS_OF(6)
