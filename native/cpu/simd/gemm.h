@@ -85,7 +85,7 @@ bool right_stays(const Call& call, const Products& s, const A& a, const B& b, in
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them and none `keeps` them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
 // are finished a block at a time, in the same place, while they are in the caches. `distant`: the last-level cache. Two panels are met at once, where they are packed and
-// sums go to where they stay, or lie and (with a distant cache) rows of results start lines or sums are short (AVX-512); with a distant cache a left operand that is stored transposed may then be copied by groups of rows.
+// sums go to where they stay, or lie and (with a distant cache) rows of results start lines or sums are short (AVX-512); a left operand that is stored transposed may then be copied by groups of rows.
 template <class A, class B, class Out>
 void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool distant = false, bool keeps = false) {
   constexpr int64_t WAITING = 1 << 16, STREAMED_ROWS = 4 * MR;
@@ -104,7 +104,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   const int64_t most = Out::STREAMS ? STREAMED_ROWS : apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER ? up(even_part(all, most), LOWER) : even_part(all, most);
   bool grouped = false;
-  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = distant && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
+  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = (distant || !stays || stride % LINE == 0) && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
   const bool once = packs && !keeps && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);

@@ -124,7 +124,7 @@ constexpr int64_t TURN_TERMS = 8;
       "mov 120(%0), %%r12\n test %%r12, %%r12\n jz 4f\n3:\n" OPSCOPE_TURN_##b_kind(0, "(%%r8)") OPSCOPE_TURN_##a_kind("vfmadd231ps", 0, "", "", "", "") \
       OPSCOPE_TURN_PAST_##a_kind(1) OPSCOPE_TURN_TERM_PAST_##b_kind "dec %%r12\n jnz 3b\n4:\n" \
       "mov 48(%0), %%rdx\n mov 72(%0), %%rbx\n cmpq $0, 136(%0)\n jne 5f\n" OPSCOPE_TURN_EACH_##rows(OPSCOPE_TURN_STORE) "jmp 6f\n5:\n" OPSCOPE_TURN_EACH_##rows(OPSCOPE_TURN_ADD) "6:\n" \
-      "mov %%rdx, 48(%0)\n" OPSCOPE_TURN_LEFT_TO_##left "decq 128(%0)\n jnz 0b\n" \
+      "mov %%rdx, 48(%0)\n" OPSCOPE_TURN_LEFT_TO_##left "decq 128(%0)\n jnz 0b\n vzeroupper\n" \
       :: "r"(&(t)) \
       : "rdi", "rax", "rcx", "r8", "r9", "r10", "r11", "rsi", "rdx", "rbx", "r12", "r13", "r14", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
         "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "cc", "memory")
