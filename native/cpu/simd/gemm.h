@@ -229,7 +229,7 @@ void product_of_blocks(const Call& call, const Products& s, const Products::Bloc
   const bool copied = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m), together = copied && blocks.together, keeps = !together && Products::Blocks::keeps(s, blocks.columns);
   const bool stays = !copied && right_stays(call, s, a, b, least(blocks.rows, s.m));
   const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n), all_columns = up(s.n, NR);
-  const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, call.most_parts)); };
+  const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, of_blocks(call).most_parts)); };
   if (together) {
     const int64_t across = all_columns / NR, all = across * ((s.k + terms - 1) / terms);
     each_range_in(call, parts_of(all), all, 1, [&](Range r) {

@@ -266,10 +266,10 @@ struct RightMatrix {
   // in all): many rows of the left one repay packed panels, which two at a time meet, fewer where the right one is larger than that cache or its rows lie about a page apart.
   bool collides(int64_t rows, int64_t terms) const {
     constexpr int64_t APART = 512, FEW_TILES = 2 * MR, SETS_FILLED = 128;
-    constexpr int64_t MORE_ROWS = 2 * MR, TERMS_WITHIN_LINES = 128, TERMS_OF_PAGES = 192, FAR = 1 << 19, PAGE = 1024, NEARLY = 2;
+    constexpr int64_t MORE_ROWS = 4 * MR, TERMS_WITHIN_LINES = 128, TERMS_OF_PAGES = 192, FAR = 1 << 19, PAGE = 1024, NEARLY = 2;
     if (W == 16 && sizeof(T) == sizeof(float) && stride % LINE != 0 && terms > TERMS_WITHIN_LINES) {
       const bool pages = (stride + NEARLY) % PAGE <= 2 * NEARLY && terms >= TERMS_OF_PAGES;
-      if (rows > MANY_ROWS || (rows > MORE_ROWS && (pages || times(terms, stride) >= FAR))) return true;
+      if (rows > MANY_ROWS || (rows > MORE_ROWS && pages) || (rows > FEW_TILES && times(terms, stride) >= FAR)) return true;
     }
     return stride % APART == 0 && rows > FEW_TILES && terms >= SETS_FILLED;
   }
