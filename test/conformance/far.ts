@@ -36,7 +36,7 @@ const ROWS_OF_RESULTS = [
 ]
 /** Shapes for which kernels go other ways there: operands a multiple of a page apart, short sums, rows written once, results that are streamed, gradients of norms, convolutions of few outputs, strided windows. */
 const FAR_CASES: readonly { op: string; dtype: Dtype; params: Params }[] = [
-  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true), product(1000, 1301, 2), ...TURNED, ...FEW_TERMS, ...ALONG_ROWS, ...ROWS_OF_RESULTS].map((params) => of('matmul', 'f32', params)),
+  ...[product(515, 16, 1024), product(300, 13, 2048), product(17, 2048, 300), product(8, 2048, 129), product(61, 4096, 65), product(128, 128, 64, 5), product(65, 64, 127, 3), product(33, 95, 128, 2, true), product(130, 240, 1024), product(130, 212, 1024, 1, true), product(1000, 1301, 2), ...TURNED, ...FEW_TERMS, ...ALONG_ROWS, ...ROWS_OF_RESULTS].map((params) => of('matmul', 'f32', params)),
   of('layer_norm_backward', 'f32', { tokens: 211, dim: 5003 }),
   of('rms_norm_backward', 'f32', { tokens: 307, dim: 5005 }),
   of('conv2d', 'f32', { batch: 1, channels: 96, filters: 70, height: 61, width: 57, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1, dilation: 1, groups: 1 }),

@@ -105,6 +105,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 41, n: 9, k: 101, transA: true, transB: true }, { m: 3, n: 33, k: 301, transA: true }, { m: 8, n: 47, k: 65, batch: 3 }, { m: 19, n: 1023, k: 6 }, { m: 7, n: 515, k: 5, batch: 2, transA: true },
   // The same whose right operand is read as it lies: odd terms, rows a page apart, more terms than are met at once.
   { m: 3, n: 131, k: 131 }, { m: 14, n: 512, k: 97 }, { m: 33, n: 77, k: 1501 },
+  // More rows of the left one a page apart, which meet two panels at once, and one; rows of the right one within lines.
+  { m: 29, n: 240, k: 1024 }, { m: 35, n: 205, k: 131 },
   // One row, times rows of more columns than are added up at once.
   { m: 1, n: 4197, k: 21 },
   // Few steps and more outputs than a thread each takes; blocks of outputs that share a workgroup.

@@ -84,14 +84,15 @@ bool right_stays(const Call& call, const Products& s, const A& a, const B& b, in
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
 // place where one block of A meets all of them and none `keeps` them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms, sums that wait
-// are finished a block at a time, in the same place, while they are in the caches. `lower`: two panels are met at once, where they are packed and sums go to where they stay, or lie and rows of results start lines or sums are short (AVX-512); then a left operand that is stored transposed may be copied by groups of rows.
+// are finished a block at a time, in the same place, while they are in the caches. `distant`: the last-level cache. Two panels are met at once, where they are packed and
+// sums go to where they stay, or lie and (with a distant cache) rows of results start lines or sums are short (AVX-512); a left operand that is stored transposed may then be copied by groups of rows.
 template <class A, class B, class Out>
-void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool lower = false, bool keeps = false) {
+void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block, bool distant = false, bool keeps = false) {
   constexpr int64_t WAITING = 1 << 16, STREAMED_ROWS = 4 * MR;
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000, FAR_OF_MANY = 1 << 17;  // of the right operand: then its panels are fetched ahead
   constexpr int64_t FAR_RESULTS = 12 << 20, PAGE = 4096, NEARLY = 8, ROWS_TOGETHER = 8, FAR_TERMS = W < 16 ? VECTOR_TERMS : PANEL_TERMS;  // bytes; rows; terms
   constexpr bool CAN_BE_LOWER = W == 16 && sizeof(*out.sums(0)) == sizeof(float) && requires { Right{b.place(0, 0)}; };
-  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128, TERMS_OF_BESIDE = 64, LEAST_OF_FEW = 8;  // rows; terms of panels that lie in a slab beyond the second-level cache; terms of which a whole panel is fetched while the one before is met
+  constexpr int64_t LEAST_OF_LOWER = 4 * LOWER, TERMS_OF_FAR = 128, TERMS_OF_BESIDE = 64, LEAST_OF_FEW = 8, LEAST_OF_LYING = 4 * NR, NEAR_TERMS = 128;  // rows; terms of panels that lie in a slab beyond the second-level cache; terms of which a whole panel is fetched while the one before is met; columns; terms of two panels that stay in the first-level cache
   constexpr bool PAIRED = !Out::WAITS || Out::STREAMS;
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
@@ -101,18 +102,27 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   const bool meet = W >= 16 && (row_bytes + NEARLY) % PAGE <= 2 * NEARLY && all > 2 * ROWS_TOGETHER;
   const bool apart = !Out::STREAMS && kc >= all_terms && kc <= (meet && row_bytes % PAGE == 0 ? most_few_terms(c) : FAR_TERMS) && (meet || all * row_bytes > FAR_RESULTS) && cols.end - cols.begin > NR;
   const int64_t most = Out::STREAMS ? STREAMED_ROWS : apart ? (rows_that_pay(kc) > ROWS_TOGETHER ? rows_that_pay(kc) : ROWS_TOGETHER) : reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
-  const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER && lower ? up(even_part(all, most), LOWER) : even_part(all, most);
+  const int64_t height = all <= least(MC * 2 / 3, most) ? all : apart ? most : CAN_BE_LOWER ? up(even_part(all, most), LOWER) : even_part(all, most);
   bool grouped = false;
-  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = lower && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
+  if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>) grouped = (distant || !stays || stride % LINE == 0) && PAIRED && a.by_groups(all, cols.end - cols.begin, kc);
   const bool once = packs && !keeps && height >= all, far = all_terms * (cols.end - cols.begin) > (packs && all > 8 * MR ? FAR_OF_MANY : all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
     // Few rows, which meet too little of each panel to wait for it: two panels at once, and the next two fetched meanwhile.
-    const bool beside = stays && kc < TERMS_OF_BESIDE, few = beside && kc >= LEAST_OF_FEW && all > LOW && all <= 2 * MR && !(kc <= most_few_terms(c) && few_terms_pay(count, kc, stride));
+    const bool beside = stays && kc < TERMS_OF_BESIDE, few = distant && beside && kc >= LEAST_OF_FEW && all > LOW && all <= 2 * MR && !(kc <= most_few_terms(c) && few_terms_pay(count, kc, stride));
+    const bool pairs = CAN_BE_LOWER && (stays ? (!distant || stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : PAIRED) && (few || (count >= LEAST_OF_LOWER && kc > VECTOR_TERMS));
+    const bool fetches = distant && kc > NEAR_TERMS;
+    // Six rows a page apart do not take each other's places in the first-level cache.
+    bool six = false;
+    if constexpr (CAN_BE_LOWER && requires { a.lies(count); }) six = pairs && !a.lies(count) && cols.end - cols.begin >= LEAST_OF_LYING && a.source(i, l).stride != 0;
     const Left left = [&] {
       if constexpr (CAN_BE_LOWER && CAN_BE_GROUPED<A>)
         if (grouped) return a.template groups<LOWER>(i, count, l, kc, block);
+      if (six) {
+        const Left where = a.source(i, l);
+        return Left{where.data, where.stride, false, true};
+      }
       return a.block(i, count, l, kc, block);
     }();
     [[maybe_unused]] int64_t made = cols.begin;
@@ -127,7 +137,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         else return own + j;
       }();
       const bool low = count <= LOW && stays && !left.by_terms && !grouped && cols.end - j >= 2 * NR;
-      const bool together = CAN_BE_LOWER && lower && (stays ? (stride % LINE == 0 || kc <= TERMS_OF_FAR) && (kc <= TERMS_OF_FAR || kc * nc <= FAR_FLOATS) : PAIRED) && !left.by_terms && (few || (count >= LEAST_OF_LOWER && kc > VECTOR_TERMS)) && cols.end - j >= 2 * NR;
+      const bool together = pairs && !left.by_terms && cols.end - j >= 2 * NR;
       if (packs && lying < kc && i == rows.begin) {
         b.pack(jc + j, columns, l + lying, kc - lying, panel);
         if (together) b.pack(jc + j + NR, NR, l, kc, panel + NR * kc);
@@ -163,9 +173,9 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       const auto later = later_of(next, Out::STREAMS ? at : !last ? own + end : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
       if constexpr (CAN_BE_LOWER)
         if (together) {
-          if (few) multiply_two_panels(left, count, RightBeside{b.place(jc + j, l)}, kc, at, stride, l == 0, later);
-          else if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later);
-          else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later);
+          if (few) multiply_two_panels(left, count, RightBeside{b.place(jc + j, l)}, kc, at, stride, l == 0, later, fetches);
+          else if (stays) multiply_two_panels(left, count, b.place(jc + j, l), kc, at, stride, l == 0, later, fetches);
+          else multiply_two_panels(left, count, RightPair{panel, NR * kc}, kc, at, stride, l == 0, later, fetches);
           j += NR;
           continue;
         }
@@ -175,8 +185,13 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
           if (lying < kc) multiply_by_groups(left, count, lying, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
           continue;
         }
-      if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
-      if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
+      const auto by_panel = [&](const Left& rows_of_a, const auto& panel_of_b, int64_t some, bool makes) {
+        if constexpr (CAN_BE_LOWER)
+          if (six) return multiply_panel<LOWER>(rows_of_a, count, panel_of_b, some, at, stride, columns, makes, later);
+        multiply_panel(rows_of_a, count, panel_of_b, some, at, stride, columns, makes, later);
+      };
+      if (lying > 0) by_panel(left, b.place(jc + j, l), lying, l == 0);
+      if (lying < kc) by_panel(left.from(lying), typename B::Panel{panel, NR}, kc - lying, l == 0 && lying == 0);
     }
     if constexpr (Out::STREAMS) out.stream(own, i, count, jc, {made, cols.end}, made == cols.begin, true);
     else if (reused) out.finish(c, {i, i + count}, jc, cols, nc);
@@ -214,7 +229,7 @@ void product_of_blocks(const Call& call, const Products& s, const Products::Bloc
   const bool copied = s.packs_together() && blocks.down > 1 && !right_stays(call, s, a, b, s.m), together = copied && blocks.together, keeps = !together && Products::Blocks::keeps(s, blocks.columns);
   const bool stays = !copied && right_stays(call, s, a, b, least(blocks.rows, s.m));
   const int64_t terms = s.terms(), count = blocks.count(), nc = least(NC, s.n), all_columns = up(s.n, NR);
-  const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, call.most_parts)); };
+  const auto parts_of = [&](int64_t some) { return static_cast<int>(least((some + call.threads - 1) / call.threads, of_blocks(call).most_parts)); };
   if (together) {
     const int64_t across = all_columns / NR, all = across * ((s.k + terms - 1) / terms);
     each_range_in(call, parts_of(all), all, 1, [&](Range r) {

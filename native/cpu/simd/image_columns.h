@@ -131,7 +131,7 @@ void multiply_listed(const float* a, int64_t a_stride, int64_t rows, ListedOf<U>
     const int64_t kc = least(slab, terms - l);
     for (int64_t t = 0; t < tiles; t++) {
       const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
-      tile<Walk::rows>(static_cast<int>(end - i), a + i * a_stride, a_stride, b, kc, sums + i * stride, stride, columns, first && l == 0, Ahead<float>{});
+      tile<MR, Walk::rows>(static_cast<int>(end - i), a + i * a_stride, a_stride, b, kc, sums + i * stride, stride, columns, first && l == 0, Ahead<float>{});
     }
     l += kc;
     for (int64_t p = 0; p < kc && l < terms; p++, b.step()) a += b.left_step();

@@ -28,6 +28,9 @@ inline int64_t even_part(int64_t n, int64_t most) {
   return parts <= 1 ? n : (n + parts - 1) / parts;
 }
 
+// Where tile t of `tiles` of `rows` rows begins: the first ones have a row more than the others.
+inline int64_t tile_begin(int64_t rows, int64_t tiles, int64_t t) { return t * (rows / tiles) + least(t, rows % tiles); }
+
 template <class T>
 inline void copy_row(const T* from, float* to, int64_t n) {
   if constexpr (sizeof(T) > 1) map1<false>(from, to, 0, n, [](V v) { return v; });
@@ -124,7 +127,7 @@ struct LeftMatrix {
     const int64_t count = (rows + HEIGHT - 1) / HEIGHT, between = block_stride(kc);
     for (int64_t p = 0; p < kc; p += TOGETHER)
       for (int64_t g = 0, first = 0; g < count; g++) {
-        const int64_t height = rows * (g + 1) / count - first;
+        const int64_t height = tile_begin(rows, count, g + 1) - first;
         const VHalfLanes lanes = vhalf_lanes(static_cast<int>(height));
         const float* from = a + (l + p) * stride + i + first;
         float* there = to + first * between + p * height;
@@ -266,7 +269,7 @@ struct RightMatrix {
     constexpr int64_t MORE_ROWS = 4 * MR, TERMS_WITHIN_LINES = 128, TERMS_OF_PAGES = 192, FAR = 1 << 19, PAGE = 1024, NEARLY = 2;
     if (W == 16 && sizeof(T) == sizeof(float) && stride % LINE != 0 && terms > TERMS_WITHIN_LINES) {
       const bool pages = (stride + NEARLY) % PAGE <= 2 * NEARLY && terms >= TERMS_OF_PAGES;
-      if (rows > MANY_ROWS || (rows > MORE_ROWS && (pages || times(terms, stride) >= FAR))) return true;
+      if (rows > MANY_ROWS || (rows > MORE_ROWS && pages) || (rows > FEW_TILES && times(terms, stride) >= FAR)) return true;
     }
     return stride % APART == 0 && rows > FEW_TILES && terms >= SETS_FILLED;
   }

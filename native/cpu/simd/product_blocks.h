@@ -4,6 +4,14 @@
 
 namespace {
 
+// The call as blocks of results see it: many threads take twice as many parts, of which the last ones leave less to wait for.
+inline Call of_blocks(const Call& c) {
+  constexpr int MANY_THREADS = 8;
+  Call made = c;
+  if (c.threads >= MANY_THREADS && c.most_parts > 1) made.most_parts = static_cast<uint8_t>(2 * c.most_parts);
+  return made;
+}
+
 constexpr int64_t MOST_PANEL_FLOATS = 1 << 24;  // of panels of B that threads pack together, beside what they meet of them
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -43,7 +51,7 @@ struct Products {
       constexpr int64_t LEAST_ROWS = 28, LEAST_COLUMNS = 4 * NR;
       // In multiplications of an element: a copy of one of A, of one of B and of one that others read, and what a block takes for each column besides (NOTES.md).
       constexpr int64_t COPY_OF_LEFT = 16, COPY_OF_RIGHT = 24, SHARED_COPY = 8, COLUMN_OF_BLOCK = 5;
-      const int64_t most = parts_of_work(c, p.m * p.n * p.k / 4), unit = p.whole_rows > 1 ? 2 * p.whole_rows : W == 16 ? LOWER : MR;
+      const int64_t most = parts_of_work(of_blocks(c), p.m * p.n * p.k / 4), unit = p.whole_rows > 1 ? 2 * p.whole_rows : W == 16 ? LOWER : MR;
       const int64_t most_down = larger(p.m / LEAST_ROWS, 1), least_across = (p.n + MOST_COLUMNS - 1) / MOST_COLUMNS, most_across = larger(least_across, least(p.n / LEAST_COLUMNS, 4 * least_across));
       const int64_t packing_together = p.packs_together() ? p.n * (COPY_OF_RIGHT + SHARED_COPY * c.threads) / c.threads : INT64_MAX / 4;
       int64_t soonest = INT64_MAX;

@@ -100,10 +100,6 @@ template <int ROWS, int VECTORS>
 inline void small_rows(int rows, const SmallLeft& a, const SmallColumns& columns, float* c, int64_t k, const SmallAhead& ahead) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return small_rows<ROWS - 1, VECTORS>(rows, a, columns, c, k, ahead);
-#if defined(OPSCOPE_LOWER_TURNS)
-  if constexpr (VECTORS == 4 && ROWS >= LOWER - 1)
-    if (a.term == 1 && columns.last == vlanes_to(W)) return tile_of_turns<ROWS, false>(a.data, a.row, Right{columns.b, columns.b_stride}, k, c, columns.c_stride, true, Ahead<float>{ahead.at, 0, c});
-#endif
   small_tile<ROWS, VECTORS>(a, columns, c, k, ahead);
 }
 
@@ -112,8 +108,18 @@ template <int VECTORS>
 inline void small_panel(int64_t m, const SmallLeft& a, const SmallColumns& columns, int64_t k, const float* ahead, int64_t fetched) {
   constexpr int64_t ROWS = SMALL_ROWS<VECTORS>;
   const int64_t tiles = (m + ROWS - 1) / ROWS, step = least((fetched + tiles * k - 1) / (tiles * k), LINE);
+#if defined(OPSCOPE_LOWER_TURNS)
+  if constexpr (VECTORS == 4)
+    if (const int64_t height = m / tiles; a.term == 1 && k >= TURN_TERMS && height >= LOWER - 1 && columns.last == vlanes_to(W)) {
+      const int64_t six = height == LOWER ? tiles : m % tiles, behind = six * LOWER, stride = columns.c_stride;
+      const Right b{columns.b, columns.b_stride};
+      if (six > 0) tiles_of_turns<LOWER, Turning::rows_before_next>(a.data, a.row, b, k, columns.c, stride, true, six, Ahead<float>{ahead, 0, columns.c + (six < tiles ? behind * stride : 0)});
+      if (six < tiles) tiles_of_turns<LOWER - 1, Turning::rows_before_next>(a.data + behind * a.row, a.row, b, k, columns.c + behind * stride, stride, true, tiles - six, Ahead<float>{ahead + behind * k, 0, columns.c});
+      return;
+    }
+#endif
   for (int64_t t = 0, i = 0; t < tiles; t++, ahead += k * step) {
-    const int64_t end = m * (t + 1) / tiles;
+    const int64_t end = tile_begin(m, tiles, t + 1);
     small_rows<static_cast<int>(ROWS), VECTORS>(static_cast<int>(end - i), a.from(i), columns, columns.c + i * columns.c_stride, k, SmallAhead{ahead, step});
     i = end;
   }

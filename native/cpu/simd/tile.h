@@ -190,10 +190,10 @@ inline void tile_rows(int rows, const float* a, int64_t a_stride, const B& b, in
   tile_of<ROWS, VECTORS, WALK>(a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
-template <Walk WALK, class B, class O>
+template <int MOST, Walk WALK, class B, class O>
 inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Ahead<O>& next) {
-  if (columns > W) tile_rows<MR, NV, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
-  else tile_rows<MR, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
+  if (columns > W) tile_rows<MOST, NV, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
+  else tile_rows<MOST, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
 template <int ROWS, class B, class O>
@@ -297,28 +297,33 @@ inline Later<O> later_of(const Left& a, const O* c, bool instead, bool unmet, co
   return {a, c, instead, unmet, b};
 }
 
+// What tile t of `tiles` fetches.
+template <class O>
+inline Ahead<O> ahead_of(const Left& a, int64_t rows, int64_t tiles, int64_t t, O* c, int64_t c_stride, const Later<O>& later) {
+  const int64_t end = tile_begin(rows, tiles, t + 1);
+  const bool inside = end < rows;
+  return {later.instead ? later.a.row(tile_begin(rows, tiles, t)) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
+}
 // Calls compute(i, height, c of row i, what comes next) for the tiles of up to ROWS rows.
 template <int ROWS, class O, class F>
 OPSCOPE_INLINE void each_tile(const Left& a, int64_t rows, O* c, int64_t c_stride, const Later<O>& later, F compute) {
   const int64_t tiles = (rows + ROWS - 1) / ROWS;
   for (int64_t t = 0; t < tiles; t++) {
-    const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
-    const bool inside = end < rows;
-    const Ahead<O> next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
-    compute(i, static_cast<int>(end - i), c + i * c_stride, next);
+    const int64_t i = tile_begin(rows, tiles, t);
+    compute(i, static_cast<int>(tile_begin(rows, tiles, t + 1) - i), c + i * c_stride, ahead_of(a, rows, tiles, t, c, c_stride, later));
   }
 }
 
-// c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
-template <class B, class O>
+// c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B, by tiles of up to MOST rows.
+template <int MOST = MR, class B, class O>
 inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Later<O>& later) {
   if constexpr (requires { b.from(0); })
     if (first && kc <= MOST_FEW_TERMS<O> && few_terms_pay(rows, kc, c_stride)) return few_terms_of<MOST_FEW_TERMS<O>>(a, rows, b, kc, c, c_stride, columns);
   const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet || later.b.rows > 0);
-  each_tile<MR>(a, rows, c, c_stride, later, [&](int64_t i, int height, O* to, const Ahead<O>& next) {
-    if (is_by_terms<B>(a)) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
-    else if (!ahead || (height < MR / 2 && next.b.rows == 0)) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
-    else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
+  each_tile<MOST>(a, rows, c, c_stride, later, [&](int64_t i, int height, O* to, const Ahead<O>& next) {
+    if (is_by_terms<B>(a)) tile<MOST, Walk::terms>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
+    else if (!ahead || (height < MOST / 2 && next.b.rows == 0)) tile<MOST, Walk::rows>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
+    else tile<MOST, Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, to, c_stride, columns, first, next);
   });
 }
 // The same where the next panel is the one to the right.

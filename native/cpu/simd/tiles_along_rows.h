@@ -16,6 +16,8 @@ inline bool by_tiles_along_rows(const Size& s, int threads) {
   constexpr int64_t MOST_TERMS_OF_TURNED = 48, MOST_COLUMNS_OF_TURNED = 128, RESULTS_OF_TURNED = 3 << 19;
   const int64_t rows = s.p.batch >= threads ? s.p.m : s.p.m / threads, results = times(s.p.batch, times(s.p.m, s.p.n));
   if (s.p.k < LEAST_TERMS || s.p.k > MOST_TERMS || s.p.n <= 2 * W || rows < (s.trans_b ? LEAST_ROWS_OF_TURNED : LEAST_ROWS)) return false;
+  // Small ones of whole panels: their own loop writes rows of results in runs of tiles.
+  if (s.p.k > VECTOR_TERMS && s.p.n % ALONG_COLUMNS == 0 && !s.trans_a && !s.trans_b && is_small(s.p, false, false)) return false;
   const bool streamed = by_streamed(s.p, sizeof(float), s.trans_a);
   // Of a left operand that is stored transposed, six rows are copied for each tile: beside panels that are streamed, or few of them.
   if (s.p.k > VECTOR_TERMS && s.trans_a) return streamed || (s.p.k <= MOST_TERMS_OF_TURNED && s.p.n <= MOST_COLUMNS_OF_TURNED && results >= RESULTS_OF_TURNED);
