@@ -76,7 +76,8 @@ void KernelCalls::run(size_t set, int count) {
     for (int i = 0; i < count; i++) run_(calls_[set]);
     return;
   }
-  struct Job {
+  // In lines of its own: the leader writes to its stack beside it in every run, and all threads read it.
+  struct alignas(Team::APART) Job {
     const Call& shared;
     Run run;
   } job{calls_[set], run_};

@@ -48,7 +48,7 @@ void PartCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& tea
 }
 
 void PartCalls::run(size_t set, int count) {
-  struct Job {
+  struct alignas(Team::APART) Job {
     const Call* calls;
     const std::vector<Part>& parts;
     uint32_t seed;

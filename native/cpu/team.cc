@@ -45,9 +45,9 @@ void spin_until(Done done) {
 
 }  // namespace
 
-Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), decks_(new Deck[static_cast<size_t>(threads)]), paces_(new Pace[static_cast<size_t>(threads)]) {
+Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait), answers_(new Answer[static_cast<size_t>(threads)]), decks_(new Deck[static_cast<size_t>(threads)]), paces_(static_cast<size_t>(threads)) {
   if (threads_ == 1) one_.emplace();
-  for (int i = 0; i <= threads_; i++) cuts_.push_back(static_cast<int>(int64_t{SHARES} * i / threads_));
+  for (int i = 0; i < threads_; i++) answers_[static_cast<size_t>(i)].share = {static_cast<int>(int64_t{SHARES} * i / threads_), static_cast<int>(int64_t{SHARES} * (i + 1) / threads_)};
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int i = 1; i < threads_; i++) {
     workers_.push_back(std::make_unique<Worker>());
@@ -133,29 +133,34 @@ void Team::run(void (*fn)(void*, int), void* context) {
     fn(context, 0);
     return;
   }
-  fn_ = fn;
-  context_ = context;
+  if (fn_ != fn) fn_ = fn;
+  if (context_ != context) context_ = context;
+  // The counter is read where the run before had shares too, as the next one mostly has.
+  Answer& own = answers_[0];
+  const uint64_t began = std::exchange(own.shares, false) ? ticks() : 0;
   runs_++;
-  loops_ += LOOPS;
   asked_.store(runs_, std::memory_order_release);
   // Between asking and looking who sleeps; a worker says that it sleeps before it looks again: one side always sees the other.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_relaxed) > 0)
+  if (sleepers_.load(std::memory_order_relaxed) > 0) {
     for (auto& worker : workers_)
       if (worker->asleep.load()) {
         std::lock_guard lock(worker->mutex);
         worker->wake.notify_one();
       }
+    own.woke = ticks();
+  }
   fn(context, 0);
-  const bool shares = paces_[0].began != 0;
-  end_share(0);
-  for (auto& worker : workers_) spin_until([&] { return worker->done.load(std::memory_order_acquire) == runs_; });
-  if (shares && (++shared_runs_ == RUNS_OF_CUT || (shared_runs_ >= LONG_RUNS_OF_CUT && paces_[0].taken >= LONG_TICKS))) cut_shares();
+  const bool paced = own.shares && began != 0;
+  if (paced) own.ended = ticks();
+  for (size_t i = 1; i < paces_.size(); i++) spin_until([&] { return answers_[i].done.load(std::memory_order_acquire) == runs_; });
+  if (paced) note_paces(began);
 }
 
 void Team::work(Worker& self, int index) {
   prepare_thread(index);
-  uint32_t seen = 0;
+  uint64_t seen = 0;
+  Answer& answer = answers_[static_cast<size_t>(index)];
   const auto asked = [&] { return asked_.load(std::memory_order_acquire) != seen || closing_.load(std::memory_order_relaxed); };
   for (;;) {
     // The next run mostly comes at once: the clock is read when it does not.
@@ -174,12 +179,13 @@ void Team::work(Worker& self, int index) {
       self.wake.wait(lock, asked);
       sleepers_.fetch_sub(1);
       self.asleep.store(false);
+      answer.woke = ticks();
     }
     if (asked_.load(std::memory_order_acquire) == seen) return;  // closing
     seen++;
     fn_(context_, index);
-    end_share(index);
-    self.done.store(seen, std::memory_order_release);
+    if (answer.shares) answer.shares = false, answer.ended = ticks();
+    answer.done.store(seen, std::memory_order_release);
   }
 }
 
@@ -195,7 +201,7 @@ void Team::barrier() {
 }
 
 int Team::take(int thread, int parts, int loop) {
-  const uint64_t now = loops_ + static_cast<uint64_t>(loop);
+  const uint64_t now = asked_.load(std::memory_order_relaxed) * LOOPS + static_cast<uint64_t>(loop);
   // A deck of an earlier loop has all its parts: its thread has not begun this one. One of a later loop has none left.
   const auto try_take = [&](int owner, bool first) {
     std::atomic<uint64_t>& deck = decks_[static_cast<size_t>(owner)].left;
@@ -216,23 +222,24 @@ int Team::take(int thread, int parts, int loop) {
 }
 
 Team::Share Team::share(int thread) {
-  const auto at = static_cast<size_t>(thread);
-  paces_[at].began = ticks();
-  return {cuts_[at], cuts_[at + 1]};
+  Answer& own = answers_[static_cast<size_t>(thread)];
+  own.shares = true;
+  return own.share;
 }
 
-void Team::end_share(int thread) {
-  Pace& pace = paces_[static_cast<size_t>(thread)];
-  if (pace.began == 0) return;
-  pace.taken += ticks() - pace.began;
-  pace.began = 0;
+void Team::note_paces(uint64_t began) {
+  // Where counters of processors differ by more than a run, shares stay as they are.
+  for (size_t i = 0; i < paces_.size(); i++)
+    if (answers_[i].ended <= began) return;
+  for (size_t i = 0; i < paces_.size(); i++) paces_[i].taken += answers_[i].ended - std::max(began, answers_[i].woke);
+  if (++shared_runs_ == RUNS_OF_CUT || (shared_runs_ >= LONG_RUNS_OF_CUT && paces_[0].taken >= LONG_TICKS)) cut_shares();
 }
 
 void Team::cut_shares() {
   shared_runs_ = 0;
   const auto count = static_cast<size_t>(threads_);
   double mean = 0, all = 0;
-  const auto width = [&](size_t i) { return static_cast<double>(cuts_[i + 1] - cuts_[i]); };
+  const auto width = [&](size_t i) { return static_cast<double>(answers_[i].share.end - answers_[i].share.begin); };
   for (size_t i = 0; i < count; i++) mean += width(i) / static_cast<double>(paces_[i].taken + 1) / static_cast<double>(count);
   for (size_t i = 0; i < count; i++) {
     Pace& pace = paces_[i];
@@ -244,7 +251,7 @@ void Team::cut_shares() {
   bool changes = false;
   for (size_t i = 0; i < count; i++) changes |= std::abs(SHARES * paces_[i].speed / all - width(i)) > LEAST_CHANGE * width(i);
   double at = 0;
-  for (size_t i = 0; changes && i + 1 < count; i++) cuts_[i + 1] = static_cast<int>(SHARES * (at += paces_[i].speed / all));
+  for (size_t i = 0; changes && i + 1 < count; i++) answers_[i].share.end = answers_[i + 1].share.begin = static_cast<int>(SHARES * (at += paces_[i].speed / all));
 }
 
 }  // namespace opscope::cpu

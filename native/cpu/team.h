@@ -15,6 +15,9 @@ namespace opscope::cpu {
 
 class Team {
  public:
+  // How far what one thread writes lies from what others read or write: processors of Intel fetch lines in pairs.
+  static constexpr size_t APART = 128;
+
   // What threads do between jobs: spin for a moment, for the next one is mostly near, or sleep at once.
   enum class Wait { ready, asleep };
   // `threads` >= 1. Thread 0 leads: it takes the times, so that the caller's own thread is never bound to a core.
@@ -47,8 +50,8 @@ class Team {
   int take(int thread, int parts, int loop);
   static constexpr int LOOPS = 64;
 
-  // Only inside run(), by `thread`: where its share of the work begins and ends, in 1/SHARES of it. Shares follow the speed of the threads in earlier runs: one
-  // may be on a core that something else uses as well.
+  // Only inside run(), by `thread`: where its share of the work begins and ends, in 1/SHARES of it. Shares follow when the threads ended theirs in earlier runs: one
+  // may be on a core that something else uses as well, or begin later than others.
   struct Share {
     int begin, end;
   };
@@ -56,29 +59,36 @@ class Team {
   Share share(int thread);
 
  private:
-  // One store asks all; each answers by a store to a line of its own, and these overlap, where locked operations wait for one another. An
-  // empty run on 16 threads of a Xeon takes 0.8 us like this, 1.1 us where each is asked by a store of its own, 1.6 us with locked operations.
-  struct alignas(64) Worker {
+  struct Worker {
     std::atomic<bool> asleep{false};
     std::mutex mutex;
     std::condition_variable wake;
     std::thread thread;
-    alignas(64) std::atomic<uint32_t> done{0};  // the last run it has finished
+  };
+
+  // One store asks all; each answers by a store to a line of its own, and these overlap, where locked operations wait for one another. An
+  // empty run on 16 threads of a Xeon takes 0.8 us like this, 1.1 us where each is asked by a store of its own, 1.6 us with locked operations.
+  struct alignas(APART) Answer {
+    std::atomic<uint64_t> done{0};  // the last run that the thread has finished
+    Share share{};                  // of the next runs, by the leader
+    bool shares = false;            // whether it took that in this run: written when it begins, so that the answer finds its line here
+    uint64_t ended = 0;             // when it ended its share, in ticks of the processor's counter,
+    uint64_t woke = 0;              // and when it was last woken from sleep, or, of the leader, had woken others
   };
 
   // Parts of a thread that are not taken yet, in one word: the loop that they belong to, the first one (8 bits) and the one after the last (8 bits).
-  struct alignas(64) Deck {
+  struct alignas(APART) Deck {
     std::atomic<uint64_t> left{0};
   };
 
-  // What a thread took for its shares since they were last cut, in ticks of the processor's counter.
-  struct alignas(64) Pace {
-    uint64_t began = 0, taken = 0;
+  // From the call to the end of a thread's share, without sleep, in all runs since shares were last cut.
+  struct Pace {
+    uint64_t taken = 0;
     double speed = 1;  // beside the mean of the team
   };
 
   void work(Worker& self, int index);
-  void end_share(int thread);
+  void note_paces(uint64_t began);
   void cut_shares();
   void follow();
   void prepare_thread(int index);
@@ -88,21 +98,22 @@ class Team {
   const Wait wait_;
   std::atomic<int> pinned_{0};
   // Polled by every worker: apart from what the leader writes.
-  alignas(64) std::atomic<bool> closing_{false};
+  alignas(APART) std::atomic<bool> closing_{false};
 
-  alignas(64) void (*fn_)(void*, int) = nullptr;
+  // Read by every thread in every run, written only where it changes.
+  alignas(APART) void (*fn_)(void*, int) = nullptr;
   void* context_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
-  const std::unique_ptr<Deck[]> decks_;           // one for each thread
-  const std::unique_ptr<Pace[]> paces_;           // likewise
-  int shared_runs_ = 0;                           // since shares were last cut
-  alignas(64) std::vector<int> cuts_;             // of the shares, from 0 to SHARES
-  uint32_t runs_ = 0;
-  uint64_t loops_ = 0;  // the first one of the run
-  alignas(64) std::atomic<uint32_t> asked_{0};  // the last run, which every worker takes part in
-  alignas(64) std::atomic<int> sleepers_{0};
-  alignas(64) std::atomic<int> arrived_{0};
-  alignas(64) std::atomic<uint32_t> generation_{0};
+  const std::unique_ptr<Answer[]> answers_;       // one for each thread
+  const std::unique_ptr<Deck[]> decks_;           // likewise
+  // Of the leader alone.
+  alignas(APART) std::vector<Pace> paces_;  // one for each thread
+  int shared_runs_ = 0;                     // since shares were last cut
+  uint64_t runs_ = 0;
+  alignas(APART) std::atomic<uint64_t> asked_{0};  // the last run, which every worker takes part in
+  alignas(APART) std::atomic<int> sleepers_{0};
+  alignas(APART) std::atomic<int> arrived_{0};
+  alignas(APART) std::atomic<uint32_t> generation_{0};
 
   std::mutex lead_mutex_;
   std::condition_variable lead_changed_;

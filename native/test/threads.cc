@@ -159,22 +159,27 @@ void check_parts(int threads) {
   for (size_t i = 0; i < job.taken.size(); i++) expect(job.taken[i] == RUNS, "part " + std::to_string(i) + " of a team of " + std::to_string(threads) + " was taken " + std::to_string(job.taken[i]) + " times in " + std::to_string(RUNS) + " runs");
 }
 
-// The shares of a team follow one another from begin to end in every run, and that of a slow thread becomes smaller.
-void check_shares(int threads) {
+// The shares of a team follow one another from begin to end in every run, and that of a thread that is slow, or begins late, becomes smaller.
+void check_shares(int threads, bool late) {
   constexpr int RUNS = 64;
   cpu::Team team(threads);
   struct Job {
     cpu::Team& team;
+    const bool late;
     std::vector<cpu::Team::Share> shares;
-  } job{team, std::vector<cpu::Team::Share>(static_cast<size_t>(threads))};
+  } job{team, late, std::vector<cpu::Team::Share>(static_cast<size_t>(threads))};
   bool whole = true;
   team.lead([&] {
     for (int run = 0; run < RUNS; run++) {
       team.run(
           [](void* context, int thread) {
             Job& j = *static_cast<Job*>(context);
+            const auto wait = [&] {
+              if (thread == j.team.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            };
+            if (j.late) wait();
             j.shares[static_cast<size_t>(thread)] = j.team.share(thread);
-            if (thread == j.team.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            if (!j.late) wait();
           },
           &job);
       int at = 0;
@@ -187,7 +192,7 @@ void check_shares(int threads) {
   });
   expect(whole, "shares of a team of " + std::to_string(threads) + " do not follow one another from begin to end");
   const auto [begin, end] = job.shares.back();
-  expect(end - begin < cpu::Team::SHARES / threads, "the slow thread of a team of " + std::to_string(threads) + " keeps " + std::to_string(end - begin) + " of " + std::to_string(cpu::Team::SHARES));
+  expect(end - begin < cpu::Team::SHARES / threads, std::string(late ? "the late" : "the slow") + " thread of a team of " + std::to_string(threads) + " keeps " + std::to_string(end - begin) + " of " + std::to_string(cpu::Team::SHARES));
 }
 
 }  // namespace
@@ -201,7 +206,7 @@ int check_threads() {
   check_order({"0-1", "0-1", "2-3", "2-3"}, {1, 2, 3}, {1, 2, 3}, 2, ": 1-2, then their siblings 3");
   const int processors = static_cast<int>(cpu::topology().processors.size());
   for (int threads = 1; threads <= processors && threads <= 8; threads++) check_bound(threads);
-  for (int threads = 2; threads <= 5; threads++) check_parts(threads), check_shares(threads);
+  for (int threads = 2; threads <= 5; threads++) check_parts(threads), check_shares(threads, false), check_shares(threads, true);
   check_shared();
   check_one();
   check_other_systems();

@@ -13,6 +13,7 @@ inline int64_t total_floats(int64_t dim) { return up_to_line(dim + W - 1); }
 // and a bias) of grad, for h = (x - mean) * rstd. Each thread adds up its own tokens; the totals are joined at the end.
 template <class T, bool CENTERED>
 struct NormBackward {
+  static constexpr bool ADDS_UP = true;
   struct Stats {
     float sum, dot;
   };

@@ -131,19 +131,27 @@ inline void where_rows_fit(int64_t cols, F f) {
   else f(Near{});
 }
 
+// Calls f for the rows of this thread. What adds up over its rows has the same ones in every call, and so the same rounding; others are shared out by speed, or beyond the
+// caches in parts.
+template <class P, class F>
+inline void each_own_rows(const Call& c, const P& p, F f) {
+  if constexpr (!WrittenByValue<P> || requires { P::ADDS_UP; }) {
+    if (const Range r = part(p.rows, 1, c.thread, c.threads); r.begin < r.end) f(r);
+  } else {
+    each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(*p.out)), p.rows, 1, f);
+  }
+}
+
 template <bool STREAM, class P>
 inline void run_own_rows(const Call& c, P& p) {
   if constexpr (STREAM && WrittenByValue<P>) {
-    each_range(c, p.rows, 1, [&](Range rows) {
+    each_own_rows(c, p, [&](Range rows) {
       where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, rows, where, c.distant_cache); });
     });
   } else {
-    const auto each = [&](Range r) {
+    each_own_rows(c, p, [&](Range r) {
       for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
-    };
-    // Others add up what they meet, in the order of the rows.
-    if constexpr (WrittenByValue<P>) each_near(c, 2 * p.rows * p.cols * static_cast<int64_t>(sizeof(*p.out)), p.rows, 1, each);
-    else each(part(p.rows, 1, c.thread, c.threads));
+    });
   }
 }
 
@@ -152,7 +160,7 @@ constexpr int64_t STREAMED_WITHIN_LINES = 256;
 template <class P>
 inline void stream_rows_within_lines(const Call& c, P& p) {
   where_rows_fit(p.cols, [&](auto where) {
-    each_range(c, p.rows, 1, [&](Range r) {
+    each_own_rows(c, p, [&](Range r) {
       for (int64_t row = r.begin; row < r.end; row++)
         stream_row_within_lines(p.out + row * p.cols, p.cols, p.value(row, 0, p.of(row, 0, p.cols)), fetching_behind(p, p.out, (row + 1) * p.cols, where));
     });
