@@ -1,6 +1,7 @@
 // A convolution part by part (simd/phases.h): each part of the input is copied, multiplied by the filters, and its sums are written.
 #pragma once
 #include "fetch.h"
+#include "part_copies.h"
 #include "part_sums.h"
 
 namespace {
@@ -126,6 +127,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   float* const copy = call.scratch + call.thread * p.floats;
   float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
   int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
+  const PartCopies copies(p, copy + p.floats - p.list_floats());
   const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
   int64_t images_before = 0;
   const int64_t places = p.count() / p.filter_parts;
@@ -139,7 +141,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) return;
     if (images != images_before) p.offsets(images_before = images, offsets);
-    p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
+    copies.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
     const auto output_of = [&](int64_t n) {
       return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
     };
