@@ -52,6 +52,8 @@ struct Parts {
   Parts(const Geometry& geometry, int threads, bool by_tiles = false) : Parts(geometry, threads, by_tiles, parts_of(geometry.width.output, most_across(geometry))) {}
   int64_t count() const { return filter_parts * g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
   int64_t flat(int64_t planes, int64_t some_rows, int64_t some_columns) const { return (planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
+  // Vectors of one plane of a part, where tiles meet planes by themselves.
+  int64_t plane_vectors(int64_t some_rows, int64_t some_columns) const { return parts_of(flat(1, some_rows, some_columns), W); }
   bool fits() const { return input_floats <= MOST_FLOATS && floats <= MOST_FLOATS; }
 
   // Of a part of so many images.
@@ -108,7 +110,7 @@ struct Parts {
     compact &= !packs;
     input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);
     slab_floats = packs ? up(s.terms() * up(outputs, NR) + W, LINE) : 0;
-    sum_stride = packs || compact ? outputs : up(flat(planes, rows, columns), LINE) + LINE;
+    sum_stride = packs || compact ? outputs : up(by_planes ? planes * plane_vectors(rows, columns) * W : flat(planes, rows, columns), LINE) + LINE;
     sum_floats = up(filters * sum_stride, LINE);
     block_floats = s.a_floats();
     if (by_tiles) cut_for_tiles(planes, outputs, least(joined, apart), used);
