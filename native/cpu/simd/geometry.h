@@ -94,11 +94,12 @@ struct Geometry {
   // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Where the outputs of some rows together do not lie
   // next to one another, they are written one by one: few terms do not repay that, nor do outputs whose lines leave the caches before the next
   // of them comes.
-  Geometry turned() const {
+  // spread_rows: narrow ones may be copied for each element of a row of the kernel instead (tiles of bf16 do not read those).
+  Geometry turned(bool spread_rows = true) const {
     Geometry g = *this;
     const bool by_depth = depth.output > height.output;
     const Turned turns = turning();
-    if (spreads(turns)) {
+    if (spread_rows && spreads(turns)) {
       g.spread = true;
     } else if (turns != Turned::none) {
       Axis& longest = by_depth ? g.depth : g.height;
@@ -135,7 +136,8 @@ struct Geometry {
     const double copies = phases(depth) * cells(depth) * phases(height) * cells(height) * taps, products = static_cast<double>(times(out_plane(), volume())) * of_filters / W / copies;
     const bool turned = turns == Turned::apart && depth.output > height.output && stride == 1 && group_filters() >= LEAST_FILTERS;
     if (!turned && times(group_channels(), width.kernel * stride) > MOST_ROWS) return false;
-    if (turns == Turned::none && height.output * width.output < NR) return false;
+    // Planes of few outputs leave vectors empty.
+    if (height.output * width.output < (turns == Turned::none ? NR : depth.output > 1 ? W : 1)) return false;
     const Axis& longest = turns == Turned::none ? width : depth.output > height.output ? depth : height;
     const double gaps = cells(longest) / static_cast<double>(longest.output) - 1, packing = (static_cast<double>(PACKING) + static_cast<double>(PACKING_RUNS) / static_cast<double>(longest.output)) / of_filters;
     const double written = (turns == Turned::none ? WRITTEN_OF_ROWS : depth.output == 1 ? WRITTEN : WRITTEN_OF_DEPTHS) / static_cast<double>(group_channels() * volume()), saved = (gaps < packing ? gaps : packing) + written;
@@ -150,7 +152,8 @@ struct Geometry {
  public:
   // An axis of a few outputs two fifths or more of whose kernel lie in the padding, or a third where each output of it has rows of outputs that
   // lie together, or a tenth where these are many and fill vectors as before; null where there is none, or where what is computed in vain is little beside what another copy of the filters takes.
-  Axis Geometry::* mostly_padding() const {
+  // large_ones: those too.
+  Axis Geometry::* mostly_padding(bool large_ones = true) const {
     constexpr int64_t FEW = 8, LEAST_OUTPUTS = 64, LEAST_PRODUCTS = 100000, LEAST_ROW = 4, LARGE = 512, LARGE_PLANE = 64, FILTERS_OF_LARGE = 16;
     const int64_t outputs = batch * out_plane(), all = times(outputs, times(filters, group_channels() * volume()));
     Axis Geometry::* const axes[] = {&Geometry::depth, &Geometry::height, &Geometry::width};
@@ -164,7 +167,7 @@ struct Geometry {
       }
       const Range any = taps(axis);
       const bool rows = axis.output_step >= LEAST_ROW && outputs / axis.output >= 2 * LEAST_OUTPUTS;
-      const bool large = rows && outputs / axis.output >= LARGE && out_plane() / axis.output >= LARGE_PLANE && group_filters() >= FILTERS_OF_LARGE && (which == &Geometry::depth || (depth.output == 1 ? stride > 1 : width.output >= 4 * W));
+      const bool large = large_ones && rows && outputs / axis.output >= LARGE && out_plane() / axis.output >= LARGE_PLANE && group_filters() >= FILTERS_OF_LARGE && (which == &Geometry::depth || (depth.output == 1 ? stride > 1 : width.output >= 4 * W));
       if (20 * met < (large ? 18 : rows ? 14 : 12) * axis.output * (any.end - any.begin)) return which;
     }
     return nullptr;
