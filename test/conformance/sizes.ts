@@ -167,7 +167,7 @@ const PADDED_ROWS: readonly Params[] = [
   { batch: 7, channels: 512, filters: 128, height: 3, width: 3, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
 ]
 
-/** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; a second row that no output meets; small ones of many images, and filters of an odd channel. */
+/** Narrow planes, whose rows of outputs lie across the output; planes that leave vectors empty; a second row that no output meets; small ones of many images, filters of an odd channel, and rows that are copied for each element of a row of the kernel. */
 const NARROW_PLANES: readonly Params[] = [
   { batch: 2, channels: 5, filters: 11, height: 301, width: 7, kernelHeight: 3, kernelWidth: 3, stride: 2 },
   { batch: 3, channels: 3, filters: 5, height: 131, width: 15, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
@@ -179,6 +179,10 @@ const NARROW_PLANES: readonly Params[] = [
   { batch: 2, channels: 131, filters: 5, height: 2, width: 5, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
   { batch: 2, channels: 262, filters: 18, groups: 2, height: 2, width: 3, kernelHeight: 1, kernelWidth: 1, stride: 2 },
   { batch: 35, channels: 7, filters: 30, height: 3, width: 5, kernelHeight: 7, kernelWidth: 7, paddingHeight: 3, paddingWidth: 3 },
+  { batch: 2, channels: 5, filters: 14, height: 301, width: 3, kernelHeight: 2, kernelWidth: 2 },
+  { batch: 2, channels: 3, filters: 10, height: 203, width: 9, kernelHeight: 3, kernelWidth: 3, stride: 2, paddingHeight: 1, paddingWidth: 1 },
+  { batch: 3, channels: 4, filters: 70, groups: 2, height: 45, width: 7, kernelHeight: 3, kernelWidth: 3, dilation: 2, paddingWidth: 1 },
+  { batch: 4, channels: 2, filters: 22, height: 33, width: 9, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1, paddingWidth: 1 },
 ]
 
 /** Windows with a stride of two for many filters: vectors that meet one row of outputs and up to four, more channels than are packed together, terms in several slabs, dilation, groups and padding. */
@@ -191,6 +195,13 @@ const EVEN_WINDOWS: readonly Params[] = [
   { channels: 5, filters: 131, height: 9, width: 19, kernelHeight: 1, kernelWidth: 16, stride: 2, paddingWidth: 9 },
 ]
 const EVEN_SIGNALS: readonly Params[] = [{ channels: 300, filters: 9, length: 203, kernel: 4, stride: 2, dilation: 3, padding: 5 }]
+/** Rows that are copied for each element of a row of the kernel, and axes that are sliced as each of their outputs has many others. */
+const NARROW_VOLUMES: readonly Params[] = [
+  { batch: 2, channels: 5, filters: 13, depth: 9, height: 35, width: 7, kernel: 3, padding: 1 },
+  { channels: 3, filters: 20, depth: 4, height: 23, width: 35, kernel: 3, padding: 1 },
+]
+/** Planes of an odd number of vectors, of fewer images than make columns. */
+const SHORT_SIGNALS: readonly Params[] = [{ batch: 5, channels: 37, filters: 31, length: 35, kernel: 5, padding: 2 }, { batch: 2, channels: 20, filters: 40, length: 19, kernel: 3 }]
 const EVEN_VOLUMES: readonly Params[] = [{ channels: 6, filters: 70, depth: 7, height: 9, width: 21, kernel: 3, stride: 2, padding: 1 }]
 
 /** Groups of one channel: rows of one vector and of several, shifted by padding and dilation, every second element, and several filters of a channel. */
@@ -309,5 +320,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
     ...(extent === 'large' && op.id === 'add' ? LARGE_BROADCASTS.flatMap((params) => fitting(op, params)) : []),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS, ...SINGLE_PLANES, ...FEW_OF_MANY, ...PADDED_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS, ...FEW_OF_MANY_SIGNALS, ...PADDED_SIGNALS, ...FEW_OUTPUTS_OF_GROUPS] : op.id === 'conv3d' ? [...EVEN_VOLUMES, ...SINGLE_VOLUMES, ...FEW_OF_MANY_VOLUMES, ...PADDED_VOLUMES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.size.id === 'view' ? VIEWS : op.id === 'conv2d' ? [...WIDE_KERNELS, ...PADDED_ROWS, ...NARROW_PLANES, ...EVEN_WINDOWS, ...SINGLE_PLANES, ...FEW_OF_MANY, ...PADDED_PLANES] : op.id === 'conv1d' ? [...SINGLE_CHANNELS, ...MANY_CHANNELS, ...FEW_FILTERS, ...EVEN_SIGNALS, ...SHORT_SIGNALS, ...FEW_OF_MANY_SIGNALS, ...PADDED_SIGNALS, ...FEW_OUTPUTS_OF_GROUPS] : op.id === 'conv3d' ? [...NARROW_VOLUMES, ...EVEN_VOLUMES, ...SINGLE_VOLUMES, ...FEW_OF_MANY_VOLUMES, ...PADDED_VOLUMES] : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

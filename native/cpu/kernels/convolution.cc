@@ -2,7 +2,7 @@
 // input, kernel, padding, output]; core/ops/convolution/table.ts has the formula.
 //
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
-// are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
+// are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h, simd/part_copies.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix; tiles of bf16 meet pairs of channels in such copies (simd/part_tiles.h). 3x3 windows with
 // stride 1 are transformed first where that is less work (f32, AVX-512; simd/winograd.h).
 #include "simd/conv_operands.h"
@@ -93,10 +93,10 @@ void run_images(const Call& c, const Geometry& g) {
   });
 }
 
-// Whether there are slices, and each can be worked on in parts.
+// Whether there are slices, and each can be worked on in parts. Panels of tiles of bf16 repay those of nearly whole kernels only.
 template <class F>
 bool is_sliced(const Geometry& whole, int threads) {
-  bool fit = whole.mostly_padding() != nullptr;
+  bool fit = whole.mostly_padding(!F::TILES) != nullptr;
   if (fit) each_slice(whole, [&](const Geometry& slice) { fit &= Parts(F::units(slice.trimmed().turned()), threads).fits(); });
   return fit;
 }

@@ -47,12 +47,12 @@ struct FilterColumns {
   int64_t own_floats() const { return up(input_floats() + panel_floats() + panels * panel_sums() + SIDE * up(outputs, SIDE), LINE); }
   size_t scratch(int threads) const { return static_cast<size_t>(threads * own_floats()); }
 
-  // Long sums that filters, each of whose elements is copied, meet often enough; longer ones where no padding is left out. Of single elements many channels
-  // and outputs alone. Beside images as columns of nearly whole vectors, filters must be met more often.
+  // Long sums that filters, each of whose elements is copied, meet often enough; longer ones where no padding is left out. Of single elements
+  // with a stride or padding many channels and outputs alone. Beside images as columns of nearly whole vectors, filters must be met more often.
   bool pays() const {
     constexpr int64_t LEAST_IMAGES = 3, MOST_IMAGES = 2 * MOST_ROWS, MOST_OUTPUTS = 256, MOST_SUMS = 1 << 18;
     constexpr int64_t TERMS = 48, TERMS_WITHOUT_PADDING = 128, MEETINGS = 16, MEETINGS_BESIDE_IMAGES = 32, CHANNELS_OF_ONE = 512;
-    if (g.batch < LEAST_IMAGES || g.batch > MOST_IMAGES || outputs > MOST_OUTPUTS || filters < W / 2 || (volume == 1 && (channels < CHANNELS_OF_ONE || outputs <= W))) return false;
+    if (g.batch < LEAST_IMAGES || g.batch > MOST_IMAGES || outputs > MOST_OUTPUTS || filters < W / 2 || (volume == 1 && (g.is_matrix() || channels < CHANNELS_OF_ONE || outputs <= W))) return false;
     if (g.depth.output > ImageColumns::MOST_OUTPUTS || g.height.output > ImageColumns::MOST_OUTPUTS || g.width.output > ImageColumns::MOST_OUTPUTS) return false;
     if (g.depth.kernel * g.height.kernel > MOST_BOX_ROWS || times(panels, panel_sums()) > MOST_SUMS || plane * lanes > SLAB_FLOATS || volume * width > SLAB_FLOATS) return false;
     const int64_t met = all_met(), terms = channels * met, padding = outputs * volume - met;

@@ -44,16 +44,16 @@ inline void list_gathered(const int64_t* place, int64_t n, Gathered* list, int32
   }
 }
 
-// Those vectors, zero where there is no element.
+// One of those vectors, zero where there is no element.
+template <class T>
+OPSCOPE_INLINE V gathered(const T* x, const Gathered* one, const Gathered* end) {
+  V all = _mm512_maskz_permutexvar_ps(one->lanes, one->order, some_of(x + one->from, one->met));
+  for (one++; one < end; one++) all = _mm512_mask_permutexvar_ps(all, one->lanes, one->order, some_of(x + one->from, one->met));
+  return all;
+}
 template <class T>
 OPSCOPE_INLINE void gather(const T* x, const Gathered* list, const int32_t* past, int64_t vectors, float* to) {
-  const Gathered* one = list;
-  for (int64_t v = 0; v < vectors; v++) {
-    const Gathered* const end = list + past[v];
-    V all = _mm512_maskz_permutexvar_ps(one->lanes, one->order, some_of(x + one->from, one->met));
-    for (one++; one < end; one++) all = _mm512_mask_permutexvar_ps(all, one->lanes, one->order, some_of(x + one->from, one->met));
-    vstore(to + v * W, all);
-  }
+  for (int64_t v = 0; v < vectors; v++) vstore(to + v * W, gathered(x, list + (v == 0 ? 0 : past[v - 1]), list + past[v]));
 }
 #endif
 

@@ -1,5 +1,6 @@
 // Rows of a convolution's input as they are copied with their padding: of one channel, or of two as pairs.
 #pragma once
+#include "gathered.h"
 #include "pairs.h"
 
 namespace {
@@ -48,6 +49,9 @@ struct OneChannel {
   template <class L>
   V load(int64_t i, const L& lanes) const { return lanes.load(x + i); }
   float one(int64_t i) const { return to_float(x[i]); }
+#if defined(OPSCOPE_GATHERED)
+  V gather(const Gathered* one, const Gathered* end) const { return gathered(x, one, end); }
+#endif
 #if defined(OPSCOPE_TRANSPOSE_ROWS)
   __m128 four(int64_t i) const { return four_floats(x + i); }
 #endif
@@ -65,6 +69,7 @@ struct TwoChannels {
   template <class L>
   V load(int64_t i, const L& lanes) const { return vpaired(lanes.load(x + i), other ? lanes.load(other + i) : vset(0)); }
   float one(int64_t i) const { return pair_of(x[i], other ? other[i] : BF16{0}); }
+  V gather(const Gathered* one, const Gathered* end) const { return vpaired(gathered(x, one, end), other ? gathered(other, one, end) : vset(0)); }
   __m128 four(int64_t i) const {
     const auto of = [i](const BF16* p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + i)); };
     return _mm_castsi128_ps(_mm_unpacklo_epi16(of(x), other ? of(other) : _mm_setzero_si128()));

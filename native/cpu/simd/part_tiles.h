@@ -110,7 +110,7 @@ struct TileParts {
   const int64_t terms, units;  // of a filter: pairs, and those of its tiles
 
   TileParts(const Geometry& of, int threads)
-      : whole(of), trimmed(of.trimmed()), g(paired(trimmed.turned())), parts(g, threads, true), groups(g.group_filters()), terms(g.group_channels() * g.volume()), units(parts.lies ? g.volume() * TileChannels(g.group_channels()).count * TILE_UNITS : up(terms, TILE_UNITS)) {}
+      : whole(of), trimmed(of.trimmed()), g(paired(trimmed.turned(false))), parts(g, threads, true), groups(g.group_filters()), terms(g.group_channels() * g.volume()), units(parts.lies ? g.volume() * TileChannels(g.group_channels()).count * TILE_UNITS : up(terms, TILE_UNITS)) {}
   TileParts(const TileParts&) = delete;
   TileParts& operator=(const TileParts&) = delete;
 

@@ -1,6 +1,7 @@
 // A convolution part by part (simd/phases.h): each part of the input is copied, multiplied by the filters, and its sums are written.
 #pragma once
 #include "fetch.h"
+#include "part_copies.h"
 #include "part_sums.h"
 
 namespace {
@@ -126,6 +127,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   float* const copy = call.scratch + call.thread * p.floats;
   float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
   int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
+  const PartCopies copies(p, copy + p.floats - p.list_floats());
   const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
   int64_t images_before = 0;
   const int64_t places = p.count() / p.filter_parts;
@@ -139,7 +141,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
     const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) return;
     if (images != images_before) p.offsets(images_before = images, offsets);
-    p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
+    copies.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
     const auto output_of = [&](int64_t n) {
       return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
     };
@@ -169,7 +171,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
         }
       multiply_to({sums, stride});
     } else {
-      const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
+      const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), of_plane = p.plane_vectors(rows, columns);
       for (int64_t l = 0; l < s.k; l += terms) {
         const int64_t kc = least(terms, s.k - l), height = even_part(own.end - own.begin, a.block_rows(kc));
         for (int64_t f = own.begin; f < own.end; f += height) {
@@ -182,15 +184,26 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
             }
             continue;
           }
-          for (int64_t from = 0; from < past; from += next)
-            for (int64_t j = from; j < from + flat; j += NR)
-              multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, from + flat - j)), l == 0);
+          if (!p.by_planes) {
+            for (int64_t j = 0; j < flat; j += NR) multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, flat - j)), l == 0);
+            continue;
+          }
+          // A panel meets several planes where these have fewer vectors.
+          for (int64_t v = 0, past = planes * of_plane; v < past; v += NV) {
+            ApartOf<Unit> b{{}, offsets + l};
+            for (int64_t i = 0; i < NV; i++) {
+              const int64_t one = least(v + i, past - 1), plane = one / of_plane;
+              b.at[i] = copy + plane * p.plane + (one - plane * of_plane) * W;
+            }
+            multiply_panel(left, count, b, kc, sums + f * stride + v * W, stride, static_cast<int>(least(NV, past - v) * W), l == 0);
+          }
         }
       }
     }
     if (p.compact && sizeof(T) == sizeof(float)) return;
+    const bool by_vectors = p.by_planes && !p.lies;
     const bool alone = p.packs || p.compact;  // nothing lies between rows or planes
-    const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : p.plane;
+    const int64_t cells = alone ? columns : p.w.cells, plane = alone ? rows * columns : by_vectors ? p.plane_vectors(rows, columns) * W : p.plane;
     const PartSums part_sums{sums, stride, plane, cells, images, planes / images, rows, columns};
     if (step > 1)
       if (const RowsAcross turned(p, part_sums, sizeof(T)); turned.turns) {

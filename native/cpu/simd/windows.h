@@ -1,10 +1,8 @@
-// Where a convolution's windows lie, and its windows as the right operand of a product.
+// A convolution's windows as the right operand of a product.
 #pragma once
-#include "pairs.h"
+#include "geometry.h"
 
 namespace {
-
-constexpr int MOST_KERNEL = 16;  // elements of a row of the kernel whose lanes are kept
 
 #if defined(OPSCOPE_JOINED)
 // Every second element of the two vectors from p on, of some of their elements, and zero in the other lanes.
@@ -13,182 +11,6 @@ inline V vload_even_masked(const float* p, VLanes low, VLanes high) {
   return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps(low, p), even, _mm512_maskz_loadu_ps(high, p + W));
 }
 #endif
-
-struct Axis {
-  int64_t input, kernel, padding, output;
-  // Elements from one to the next, in a plane of the input, in one of the output and in a channel of a filter.
-  int64_t step = 0, output_step = 0, kernel_step = 0;
-};
-
-struct Geometry {
-  int64_t batch, channels, filters, groups, stride, dilation;
-  Axis depth, height, width;
-  int64_t stored_plane, output_first = 0;  // outputs of a channel as stored, and the first of them that this is about
-
-  explicit Geometry(const int64_t* d) : batch(d[0]), channels(d[1]), filters(d[2]), groups(d[3]), stride(d[4]), dilation(d[5]) {
-    Axis* axes[3] = {&depth, &height, &width};
-    for (int i = 0; i < 3; i++) *axes[i] = {d[6 + 4 * i], d[7 + 4 * i], d[8 + 4 * i], d[9 + 4 * i]};
-    height.step = (width.step = 1) * width.input;
-    depth.step = height.step * height.input;
-    height.output_step = (width.output_step = 1) * width.output;
-    depth.output_step = height.output_step * height.output;
-    stored_plane = out_plane();
-  }
-  int64_t in_plane() const { return depth.input * height.input * width.input; }
-  int64_t out_plane() const { return depth.output * height.output * width.output; }
-  int64_t volume() const { return depth.kernel * height.kernel * width.kernel; }
-  int64_t group_channels() const { return channels / groups; }
-  int64_t group_filters() const { return filters / groups; }
-  Products products() const { return {batch * groups, group_filters(), out_plane(), group_channels() * volume()}; }
-  // The kernel meets each image once and whole: the input is a matrix of images.
-  bool meets_images() const {
-    const auto whole = [](const Axis& axis) { return axis.output == 1 && axis.padding == 0 && axis.kernel == axis.input; };
-    return groups == 1 && (dilation == 1 || volume() == 1) && whole(depth) && whole(height) && whole(width);
-  }
-  // Every second element along the width, which lie in one row for a third of a vector of outputs or more.
-  bool meets_even() const { return stride == 2 && width.step == 1 && width.output >= W / 3 && width.kernel <= MOST_KERNEL; }
-  // Whether panels of those are packed from the input (f32, AVX-512): where as many filters meet them as repay an element of the kernel after the other,
-  // twice as many where vectors meet several rows, and enough panels for each thread that shares an image.
-  bool packs_even([[maybe_unused]] int threads) const {
-#if defined(OPSCOPE_JOINED)
-    constexpr int64_t LEAST_CHANNELS = 3, LEAST_FILTERS = 4, FEW_TERMS_OR_FILTERS = 64, PANELS = 8;
-    const bool shared = threads == 1 || batch * groups >= threads || out_plane() >= PANELS * NR * threads;
-    const int64_t repaid = (width.output < W ? 10 : 5) * volume();
-    return shared && meets_even() && out_plane() == stored_plane && out_plane() >= NR && group_channels() >= LEAST_CHANNELS && group_filters() >= LEAST_FILTERS && 4 * group_filters() >= repaid && (group_channels() * volume() >= FEW_TERMS_OR_FILTERS || group_filters() >= FEW_TERMS_OR_FILTERS);
-#else
-    return false;
-#endif
-  }
-  // The input itself is the matrix.
-  bool is_matrix() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0 && out_plane() == stored_plane; }
-  // .. and is read as one. Planes of a few elements are better copied next to one another: a product of so few columns reads all filters, and
-  // (not beside tiles of bf16) of those that leave a quarter of their panels empty.
-  bool plain(bool tiles = false) const { return is_matrix() && !merges_planes(tiles); }
-  bool merges_planes(bool tiles) const {
-    // About a vector of them (AVX-512) takes little more than a whole one, where filters are read again for each image from near.
-    constexpr int64_t NEAR_FILTERS = 1 << 17, NEAR_OF_LESS = 1 << 13;
-    if (!tiles && W == 16 && out_plane() > W * 3 / 4 && out_plane() <= W && times(group_filters(), group_channels()) <= (out_plane() == W ? NEAR_FILTERS : NEAR_OF_LESS)) return false;
-    const bool empty = out_plane() < W / 2 || (!tiles && 4 * out_plane() <= 3 * up(out_plane(), out_plane() <= NR ? NR : W));
-    return batch > 1 && empty && group_filters() >= 2 * MR && group_channels() >= 32;
-  }
-
-  // The same with width as the last axis that is not `single`, and the steps of the kernel as it is.
-  template <class Single>
-  Geometry width_last(const Single& single) const {
-    Geometry g = *this;
-    g.height.kernel_step = (g.width.kernel_step = 1) * g.width.kernel;
-    g.depth.kernel_step = g.height.kernel_step * g.height.kernel;
-    for (int i = 0; i < 2 && single(g.width); i++) {
-      const Axis last = g.width;
-      g.width = g.height;
-      g.height = g.depth;
-      g.depth = last;
-    }
-    return g;
-  }
-  // The same without the outer parts of the kernel that meet nothing but padding, and with width as the last axis that has more than one element.
-  Geometry trimmed() const {
-    Geometry g = *this;
-    Axis* const axes[] = {&g.depth, &g.height, &g.width};
-    for (Axis* axis : axes) {
-      const Range met = taps(*axis);
-      axis->kernel = met.end - met.begin;
-      axis->padding -= met.begin * dilation;
-    }
-    return g.width_last([](const Axis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.output == 1 && axis.padding == 0; });
-  }
-  // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Where the outputs of some rows together do not lie
-  // next to one another, they are written one by one: few terms do not repay that, nor do outputs whose lines leave the caches before the next
-  // of them comes.
-  Geometry turned() const {
-    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4, MANY_OUTPUTS = 1 << 19, MANY_OF_ALL = 1 << 20, MOST_ACROSS = 64, LONG = 2 * W;
-    Geometry g = *this;
-    const bool by_depth = depth.output > height.output;
-    Axis& longest = by_depth ? g.depth : g.height;
-    const bool together = longest.output >= LONG && longest.output_step <= MOST_ACROSS && (!by_depth || width.output == 1), scatters = longest.output_step > 1 && !together;
-    if (width.output > W / 2 || longest.output < 2 * width.output) return g;
-    if (scatters && (times(out_plane(), group_filters()) > MANY_OUTPUTS || times(batch, times(out_plane(), filters)) > MANY_OF_ALL)) return g;
-    if (longest.output_step > 1 && !(together && width.output == 1) && group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS) return g;
-    const Axis last = g.width;
-    g.width = longest;
-    longest = last;
-    return g;
-  }
-  // An axis of a few outputs two fifths or more of whose kernel lie in the padding, or a third where each output of it has rows of outputs that
-  // lie together; null where there is none, or where what is computed in vain is little beside what another copy of the filters takes.
-  Axis Geometry::* mostly_padding() const {
-    constexpr int64_t FEW = 8, LEAST_OUTPUTS = 64, LEAST_PRODUCTS = 100000, LEAST_ROW = 4;
-    const int64_t outputs = batch * out_plane(), all = times(outputs, times(filters, group_channels() * volume()));
-    Axis Geometry::* const axes[] = {&Geometry::depth, &Geometry::height, &Geometry::width};
-    for (Axis Geometry::* which : axes) {
-      const Axis& axis = this->*which;
-      if (axis.output < 2 || axis.output > FEW || group_filters() < 2 || outputs / axis.output < LEAST_OUTPUTS || all / axis.output < LEAST_PRODUCTS) continue;
-      int64_t met = 0;
-      for (int64_t o = 0; o < axis.output; o++) {
-        const Range own = slice(which, o).taps(which);
-        met += own.end - own.begin;
-      }
-      const Range any = taps(axis);
-      const bool rows = axis.output_step >= LEAST_ROW && outputs / axis.output >= 2 * LEAST_OUTPUTS;
-      if (10 * met < (rows ? 7 : 6) * axis.output * (any.end - any.begin)) return which;
-    }
-    return nullptr;
-  }
-  // Output `o` alone of an axis.
-  Geometry slice(Axis Geometry::* which, int64_t o) const {
-    Geometry g = *this;
-    Axis& axis = g.*which;
-    axis.output = 1;
-    axis.padding -= o * stride;
-    g.output_first += o * axis.output_step;
-    return g;
-  }
-  Range taps(Axis Geometry::* which) const { return taps(this->*which); }
-
-  // Whether element `k` of the kernel meets the input anywhere along an axis.
-  bool meets(const Axis& axis, int64_t k) const {
-    const int64_t first = k * dilation - axis.padding, before = first < 0 ? (stride - 1 - first) / stride : 0;
-    return before < axis.output && first + before * stride < axis.input;
-  }
-  // From the first to the last element of the kernel that does, at least one.
-  Range taps(const Axis& axis) const {
-    int64_t begin = 0, end = axis.kernel;
-    while (begin + 1 < end && !meets(axis, begin)) begin++;
-    while (begin + 1 < end && !meets(axis, end - 1)) end--;
-    return {begin, end};
-  }
-  // All of the kernel meets padding: every output is zero.
-  bool meets_nothing() const {
-    const auto nothing = [&](const Axis& axis) { return !meets(axis, taps(axis).begin); };
-    return nothing(depth) || nothing(height) || nothing(width);
-  }
-
-  // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
-  Range inside(int64_t k, int64_t from, int64_t to) const {
-    const int64_t offset = k * dilation - width.padding;
-    if (stride == 1) {
-      const int64_t begin = offset + from >= 0 ? from : -offset, end = width.input - offset;
-      return begin < end && begin < to ? Range{begin, end < to ? end : to} : begin < to ? Range{begin, begin} : Range{to, to};
-    }
-    const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride, end = width.input - 1 - offset < 0 ? 0 : (width.input - 1 - offset) / stride + 1;
-    const int64_t begin = first > from ? first : from;
-    return {begin, end < to ? (end > begin ? end : begin) : (to > begin ? to : begin)};
-  }
-  // The row of the input that output row (d, h) meets at kernel row (kd, kh); -1 outside.
-  int64_t row(int64_t d, int64_t h, int64_t kd, int64_t kh) const {
-    const int64_t at_depth = d * stride - depth.padding + kd * dilation, at_height = h * stride - height.padding + kh * dilation;
-    if (at_depth < 0 || at_depth >= depth.input || at_height < 0 || at_height >= height.input) return -1;
-    return at_depth * height.input + at_height;
-  }
-};
-
-// Calls f for each part of a convolution whose kernel meets the input in a way of its own; for all of it where that is no gain.
-template <class F>
-void each_slice(const Geometry& g, const F& f) {
-  Axis Geometry::* const axis = g.mostly_padding();
-  if (!axis) return f(g);
-  for (int64_t o = 0; o < (g.*axis).output; o++) each_slice(g.slice(axis, o), f);
-}
 
 // The windows of a group of an image as the right operand.
 template <class T>
@@ -252,18 +74,48 @@ struct Windows {
   }
 
 #if defined(OPSCOPE_JOINED)
-  // Outputs of one row in a vector: their row, where lane 0 would meet the first element of a row of the kernel, and for each of those the elements of two
-  // vectors that are met, every second one of which is a lane.
-  static constexpr int MOST_RUNS = 4;
+  // Outputs of one row in a vector: their lanes and their row, where lane 0 would meet the first element of a row of the kernel, and which of the elements of
+  // three vectors from there on they meet; or for each element of a short row of the kernel which of two vectors, every second one of which is a lane.
+  static constexpr int MOST_RUNS = 4, MET = 3, SHORT_KERNEL = 3;
   struct EvenRun {
     int64_t d, h, at;
-    VLanes low[MOST_KERNEL], high[MOST_KERNEL];
+    VLanes lanes, inside[MET], low[SHORT_KERNEL], high[SHORT_KERNEL];
   };
   static VLanes every_second(uint32_t lanes) {
     lanes = (lanes | lanes << 4) & 0x0f0f;
     lanes = (lanes | lanes << 2) & 0x3333;
     return static_cast<VLanes>((lanes | lanes << 1) & 0x5555);
   }
+  // What those elements are, the even ones and the odd ones by themselves.
+  struct EvenAndOdd {
+    V even[2], odd[2];
+    OPSCOPE_INLINE EvenAndOdd(const float* p, const VLanes* inside) {
+      const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+      const V first = _mm512_maskz_loadu_ps(inside[0], p), second = _mm512_maskz_loadu_ps(inside[1], p + W), third = _mm512_maskz_loadu_ps(inside[2], p + 2 * W);
+      even[0] = _mm512_permutex2var_ps(first, evens, second), even[1] = _mm512_permutexvar_ps(evens, third);
+      odd[0] = _mm512_permutex2var_ps(first, odds, second), odd[1] = _mm512_permutexvar_ps(odds, third);
+    }
+    // use(v): every second one from element kw * dilation on, for each kw of some.
+    template <class F>
+    OPSCOPE_INLINE void each(Range kernel, int64_t dilation, const F& use) const {
+      const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      const auto evens = [&](__m512i lanes) { return _mm512_permutex2var_ps(even[0], lanes, even[1]); };
+      const auto odds = [&](__m512i lanes) { return _mm512_permutex2var_ps(odd[0], lanes, odd[1]); };
+      if (dilation == 1 && kernel.begin % 2 == 0) {
+        __m512i lanes = _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int>(kernel.begin / 2)));
+        for (int64_t kw = kernel.begin; kw < kernel.end; kw += 2, lanes = _mm512_add_epi32(lanes, _mm512_set1_epi32(1))) {
+          use(evens(lanes));
+          if (kw + 1 < kernel.end) use(odds(lanes));
+        }
+        return;
+      }
+      for (int64_t kw = kernel.begin; kw < kernel.end; kw++) {
+        const int64_t offset = kw * dilation;
+        const __m512i lanes = _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int>(offset / 2)));
+        use(offset % 2 == 0 ? evens(lanes) : odds(lanes));
+      }
+    }
+  };
   // A vector of outputs of all terms after the other one.
   void pack_even(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
     for (int v = 0; v < NV; v++, to += W) {
@@ -274,7 +126,14 @@ struct Windows {
         const int64_t row = (j + v * W + q) / g.width.output, column = j + v * W + q - row * g.width.output, past = least(q + g.width.output - column, lanes), depth = row / g.height.output;
         EvenRun& run = runs[count];
         run.d = depth, run.h = row - depth * g.height.output, run.at = 2 * (column - q) - g.width.padding;
-        for (int64_t k = 0; k < g.width.kernel; k++) {
+        run.lanes = vmask_between(static_cast<int>(q), static_cast<int>(past));
+        for (int64_t i = 0; i < MET; i++) {
+          const auto limited = [&](int64_t place) { return static_cast<int>(place < 0 ? 0 : least(place, W)); };
+          // Of the lanes of the run, as others are not its own.
+          const int64_t first = run.at + i * W, begin = limited(2 * q - i * W), end = limited(2 * (past - 1) + (g.width.kernel - 1) * g.dilation + 1 - i * W);
+          run.inside[i] = static_cast<VLanes>(vmask_between(limited(-first), limited(g.width.input - first)) & vmask_between(static_cast<int>(begin), static_cast<int>(end)));
+        }
+        for (int64_t k = 0; k < least(g.width.kernel, SHORT_KERNEL); k++) {
           const int64_t first = run.at + k * g.dilation, begin = first < 0 && (1 - first) / 2 > q ? (1 - first) / 2 : q, end = least(past, (g.width.input - first + 1) / 2);
           const uint32_t met = begin < end ? (1u << end) - (1u << begin) : 0;
           run.low[k] = every_second(met & 0xff), run.high[k] = every_second(met >> 8);
@@ -288,9 +147,14 @@ struct Windows {
       else for (int64_t p = 0; p < kc; p++) vstore(to + p * NR, vset(0));
     }
   }
+  template <int RUNS>
+  void pack_runs(const EvenRun* runs, int64_t l, int64_t kc, float* to) const {
+    if (g.width.kernel <= SHORT_KERNEL) pack_elements<RUNS>(runs, l, kc, to);
+    else pack_rows<RUNS>(runs, l, kc, to);
+  }
   // An element of the kernel of some channels after the other, which all meet the same lanes.
   template <int RUNS>
-  OPSCOPE_APART void pack_runs(const EvenRun* runs, int64_t l, int64_t kc, float* to) const {
+  OPSCOPE_APART void pack_elements(const EvenRun* runs, int64_t l, int64_t kc, float* to) const {
     constexpr int64_t CHANNELS = 16;  // whose rows stay in the first-level cache
     const int64_t volume = g.volume(), plane = g.in_plane(), past = (l + kc - 1) / volume + 1;
     for (int64_t c = l / volume; c < past; c += CHANNELS)
@@ -318,6 +182,31 @@ struct Windows {
           }
         }
   }
+  // Terms in their order: a row of the kernel after the other, of which each row of the input is read once.
+  template <int RUNS>
+  OPSCOPE_APART void pack_rows(const EvenRun* runs, int64_t l, int64_t kc, float* to) const {
+    const int64_t across = g.width.kernel, rows = g.depth.kernel * g.height.kernel, volume = rows * across;
+    int64_t places[MOST_KERNEL_ROWS][RUNS];  // of the rows in a channel; negative: padding
+    for (int64_t r = 0; r < rows; r++)
+      for (int i = 0; i < RUNS; i++) places[r][i] = g.row(runs[i].d, runs[i].h, r / g.height.kernel, r % g.height.kernel) * g.width.input;
+    const float* channel = x + l / volume * g.in_plane();
+    for (int64_t element = l % volume; kc > 0; channel += g.in_plane(), element = 0)
+      for (int64_t r = element / across; r < rows && kc > 0; r++) {
+        const int64_t first = element > r * across ? element - r * across : 0, past = least(across, first + kc);
+        kc -= past - first;
+        for (int i = 0; i < RUNS; i++) {
+          const bool padding = places[r][i] < 0;
+          float* at = to;
+          EvenAndOdd(channel + (padding ? 0 : places[r][i] + runs[i].at), padding ? NOTHING : runs[i].inside).each({first, past}, g.dilation, [&, i](V v) __attribute__((always_inline)) {
+            if (i == 0) vstore(at, v);
+            else _mm512_mask_storeu_ps(at, runs[i].lanes, v);
+            at += NR;
+          });
+        }
+        to += (past - first) * NR;
+      }
+  }
+  static constexpr VLanes NOTHING[MET] = {};
 #endif
 
   // Whole vectors may reach into the runs behind, which follow, but not out of the row.
