@@ -8,6 +8,7 @@
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
 #include "matmul/sizes.h"
+#include "matmul/small_pairs.cuh"
 
 namespace {
 
@@ -107,12 +108,7 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
   }
   __syncthreads();
   float2* parts = reinterpret_cast<float2*>(shared);  // [warp][pair of a lane][lane]
-#pragma unroll
-  for (int i = 0; i < 2; i++)
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-#pragma unroll
-      for (int half = 0; half < 2; half++) parts[(warp * 16 + (i * 4 + j) * 2 + half) * 32 + lane] = make_float2(sums[i][j][half * 2], sums[i][j][half * 2 + 1]);
+  leave_pairs(parts + warp * 512, sums, lane);
   __syncthreads();
   const auto store = [&](int p, float2 total) {
     const int of = p / 16, row = m0 + of / (SIDE / 32) * 32 + p % 16 / 8 * 16 + p % 2 * 8 + lane / 4, column = n0 + of % (SIDE / 32) * 32 + p / 2 % 4 * 8 + lane % 4 * 2;

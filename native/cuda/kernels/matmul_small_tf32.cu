@@ -5,6 +5,7 @@
 #include "common/cluster_send.cuh"
 #include "common/mma.cuh"
 #include "common/start_early.cuh"
+#include "matmul/small_pairs.cuh"
 #include "matmul/small_tf32_task.h"
 
 namespace {
@@ -97,12 +98,7 @@ __device__ __forceinline__ void product(const float* a, const float* b, float* c
   }
   __syncthreads();
   float2* const parts = reinterpret_cast<float2*>(panel_a);  // [warp][pair of a lane][lane]
-#pragma unroll
-  for (int i = 0; i < 2; i++)
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-#pragma unroll
-      for (int half = 0; half < 2; half++) parts[(warp * 16 + (i * 4 + j) * 2 + half) * 32 + lane] = make_float2(sums[i][j][half * 2], sums[i][j][half * 2 + 1]);
+  leave_pairs(parts + warp * 512, sums, lane);
   __syncthreads();
   const bool even = t.n % 2 == 0;
   const auto store = [&](int p, float2 v) {

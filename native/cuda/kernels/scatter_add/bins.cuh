@@ -1,5 +1,6 @@
 // What blocks that put indices into bins share (scatter_range.cu, scatter_packed.cu).
 #pragma once
+#include "before.cuh"
 
 // For each of the BINS bins of a block of THREADS threads: where its words begin among those of the block, which replaces their number in `own`, and in `base` what is added to the place of a word there for its place in memory, where
 // `counts` grow. `sums`: 32 words. Returns the number of words of the block.
@@ -14,19 +15,8 @@ __device__ __forceinline__ unsigned place_bins(unsigned* own, unsigned* base, un
     to[k] = of_bin[k] > 0 ? atomicAdd(counts + k * THREADS + t, of_bin[k]) : 0;
     before += of_bin[k];
   }
-  const unsigned of_thread = before;
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const unsigned lower = __shfl_up_sync(0xffffffffu, before, offset);
-    if (t % 32 >= offset) before += lower;
-  }
-  if (t % 32 == 31) sums[t / 32] = before;
-  __syncthreads();
-  unsigned all = 0;
-  for (int w = 0; w < THREADS / 32; w++) {
-    if (w < t / 32) before += sums[w];
-    all += sums[w];
-  }
-  before -= of_thread;
+  unsigned all;
+  before = before_thread<THREADS>(before, sums, all);
 #pragma unroll
   for (int k = 0; k < K; k++) {
     own[k * THREADS + t] = before;

@@ -2,6 +2,7 @@
 // Numbers of few bits whose exponents lie close to each other add up without rounding: all are multiples of the last bit of the least, and no partial sum of theirs has more than 53 bits. Where they lie further apart they are
 // added up in groups of which that holds, the largest first, so that the order does not matter either.
 #pragma once
+#include "before.cuh"
 #include "mantissa.cuh"
 
 // How far the exponents of `count` numbers of T may be apart.
@@ -61,19 +62,7 @@ __device__ __forceinline__ int starts_of(unsigned* starts, int count, unsigned (
   const int t = threadIdx.x, each = (count + THREADS - 1) / THREADS, from = min(t * each, count), to = min(from + each, count);
   unsigned own = 0;
   for (int i = from; i < to; i++) own += starts[i];
-  unsigned before = own;
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const unsigned lower = __shfl_up_sync(0xffffffffu, before, offset);
-    if (t % 32 >= offset) before += lower;
-  }
-  if (t % 32 == 31) sums[t / 32] = before;
-  __syncthreads();
-  unsigned all = 0;
-  for (int w = 0; w < THREADS / 32; w++) {
-    if (w < t / 32) before += sums[w];
-    all += sums[w];
-  }
-  before -= own;
+  unsigned all, before = before_thread<THREADS>(own, sums, all);
   for (int i = from; i < to; i++) {
     const unsigned of_row = starts[i];
     starts[i] = before, before += of_row;
