@@ -3,6 +3,7 @@
 //   scatter_exact_<t>_<bytes>   bytes of a vector of a row that a thread has
 // A range with more indices than its block has room for is taken in parts, for which the block looks through all indices; a row with more by the whole block.
 #include "common/early.cuh"
+#include "scatter_add/bins.cuh"
 #include "scatter_add/exact_rows.cuh"
 
 namespace {
@@ -24,20 +25,10 @@ __device__ __forceinline__ void add_exactly(const ExactRows<T>& rows_of, const i
   if (t == 0) counts[blockIdx.x] = 0;
   if (all > room) return add_in_parts<BYTES>(rows_of, index, begin, own, n, ends, places, room);
   const uint2* const bin = bins + static_cast<long long>(blockIdx.x) * room;
-  const auto each_index = [&](const auto& see) {
-    for (int base = t; base < all; base += U * THREADS) {
-      uint2 v[U];
-#pragma unroll
-      for (int u = 0; u < U; u++) v[u] = __ldcg(bin + min(base + u * THREADS, all - 1));
-#pragma unroll
-      for (int u = 0; u < U; u++)
-        if (base + u * THREADS < all) see(v[u].x, v[u].y);
-    }
-  };
-  each_index([&](unsigned, unsigned row) { atomicAdd(ends + row, 1u); });
+  each_of_bin<THREADS, U>(bin, all, [&](int, unsigned, unsigned row) { atomicAdd(ends + row, 1u); });
   __syncthreads();
   starts_of<THREADS>(ends, own, sums);
-  each_index([&](unsigned place, unsigned row) { places[atomicAdd(ends + row, 1u)] = place; });
+  each_of_bin<THREADS, U>(bin, all, [&](int, unsigned place, unsigned row) { places[atomicAdd(ends + row, 1u)] = place; });
   __syncthreads();
   add_rows<BYTES>(rows_of, begin, own, ends, places);
 }

@@ -60,15 +60,7 @@ __device__ __forceinline__ void by_range(const T* __restrict__ x, const int* __r
     const int all = static_cast<int>(min(__ldcg(counts + blockIdx.x), static_cast<unsigned>(room) + 1));
     if (t == 0) found = all;
     if (all > room) return;
-    const uint2* bin = bins + static_cast<long long>(blockIdx.x) * room;
-    for (int base = t; base < all; base += U * THREADS) {
-      uint2 v[U];
-#pragma unroll
-      for (int u = 0; u < U; u++) v[u] = __ldcg(bin + min(base + u * THREADS, all - 1));
-#pragma unroll
-      for (int u = 0; u < U; u++)
-        if (base + u * THREADS < all) put(base + u * THREADS, v[u].x, v[u].y);
-    }
+    each_of_bin<THREADS, U>(bins + static_cast<long long>(blockIdx.x) * room, all, put);
   };
   const auto leave = [&](int row) {
     atomicOr(late + row / 32, 1u << row % 32);

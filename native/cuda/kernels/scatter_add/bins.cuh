@@ -1,4 +1,4 @@
-// What blocks that put indices into bins share (scatter_range.cu, scatter_packed.cu).
+// What blocks that put indices into bins, and those that take them from there, share (scatter_range.cu, scatter_packed.cu, scatter_exact.cu).
 #pragma once
 #include "before.cuh"
 
@@ -25,4 +25,17 @@ __device__ __forceinline__ unsigned place_bins(unsigned* own, unsigned* base, un
   }
   __syncthreads();
   return all;
+}
+
+// Calls see(i, place, row) for each index i of the `all` of a bin, by the THREADS threads of a block, which load U at a time.
+template <int THREADS, int U, class See>
+__device__ __forceinline__ void each_of_bin(const uint2* bin, int all, const See& see) {
+  for (int base = threadIdx.x; base < all; base += U * THREADS) {
+    uint2 v[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) v[u] = __ldcg(bin + min(base + u * THREADS, all - 1));
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      if (base + u * THREADS < all) see(base + u * THREADS, v[u].x, v[u].y);
+  }
 }
